@@ -30,8 +30,8 @@ $(READY): requirements.lock pyproject.toml benchmarks/pyproject.toml
 	  --no-deps --no-build-isolation --editable . --editable benchmarks
 	@touch $@
 
-demo: $(READY) ## reconstruct the heat equation from 100 readings, into runs/heat
-	$(BIN)/pgt demo heat -o runs/heat
+demo: $(READY) ## reconstruct the heat equation from readings (examples/heat_from_sensors.py)
+	$(BIN)/python examples/heat_from_sensors.py
 
 docs: $(READY) ## the documentation, to be opened at docs/_build/index.html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --doctree-dir docs/_build/.doctrees docs docs/_build
@@ -66,7 +66,7 @@ format: $(READY) ## rewrite the source in the house style
 
 bench: $(READY) ## measure heat and the small wake of the README (the rest: benchmarks/README.md)
 	$(BIN)/python benchmarks/core.py default-heat default-heat-free default-three-modes \
-	  default-three-modes-noise heat heat-long heat-free three-modes three-modes-noise wake-cpu
+	  default-three-modes-noise heat three-modes-noise wake-cpu
 	$(BIN)/python benchmarks/tables.py
 
 clean: ## remove the environment, caches and build leftovers (runs/ stays)

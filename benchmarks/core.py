@@ -1,7 +1,7 @@
 """The core numbers: every case here runs from one command and leaves one JSON file.
 
     python benchmarks/core.py list
-    python benchmarks/core.py heat heat-free three-modes three-modes-noise
+    python benchmarks/core.py default-heat heat three-modes-noise
     python benchmarks/core.py wake --out somewhere/
 
 Absolute seconds mean something only beside the device they were measured on, which the file names.
@@ -238,23 +238,6 @@ def anchors_case(sizes=(1_000, 3_000, 10_000, 30_000, 100_000)):
     }
 
 
-def versus_torch_case():
-    """Our step beside the same step in eager PyTorch, in one run: with Adam, as there, and SOAP."""
-    import torch_pgt
-
-    theirs = float(torch_pgt.time_step())
-    ours = step_case(optimiser="adam", **PAPER_STEP)
-    soap = step_case(**PAPER_STEP)
-    return {
-        "torch_milliseconds": theirs,
-        "adam": ours,
-        "soap": soap,
-        "ratio_adam": theirs / ours["milliseconds"],
-        "ratio_soap": theirs / soap["milliseconds"],
-    }
-
-
-PAPER_STEP = {"width": 128, "blocks": 4, "heads": 4, "decoder_width": 128, "decoder_layers": 4}
 WAKE_GPU_MODEL = {
     "width": 64,
     "blocks": 2,
@@ -269,11 +252,9 @@ WAKE_CPU_MODEL = {
     "decoder_width": 64,
     "decoder_layers": 4,
 }
-LONG = pgt.Polish(iterations=400, patience=400)
 # More residual points than weights, or the equation is fulfilled between them less than at them.
 FINE = {"decoder_width": 28, "decoder_layers": 3, "frequency": 5.0, "width": 32}
-FINE_POLISH = pgt.Polish(iterations=500, patience=500, points=2500)
-FINEST_POLISH = dataclasses.replace(FINE_POLISH, iterations=2000, patience=2000)
+FINE_POLISH = pgt.Polish(iterations=2000, patience=2000, points=2500)
 # The equation is exact, the readings are not.
 NOISY_POLISH = pgt.Polish(iterations=150, evidence=True, equation_weight=5.0)
 # All 1500 samples are fitted, as in the paper; nothing is held out.
@@ -288,10 +269,7 @@ CASES = {
         THREE_MODES, noise=0.05, seeds=(0, 1, 2)
     ),
     "heat": lambda: heat_case(conditions=_known(), seeds=(0, 1, 2)),
-    "heat-long": lambda: heat_case(conditions=_known(), model=FINE, polish=FINE_POLISH),
-    "heat-longest": lambda: heat_case(conditions=_known(), model=FINE, polish=FINEST_POLISH),
-    "heat-free": lambda: heat_case(hold_out=0.0, polish=LONG),
-    "three-modes": lambda: heat_case(THREE_MODES, hold_out=0.0),
+    "heat-longest": lambda: heat_case(conditions=_known(), model=FINE, polish=FINE_POLISH),
     "three-modes-noise": lambda: heat_case(
         THREE_MODES,
         noise=0.05,
@@ -309,7 +287,6 @@ CASES = {
     "wake": lambda: wake_case(WAKE_GPU_MODEL, WAKE_GPU_TRAINING),
     "wake-cpu": lambda: wake_case(WAKE_CPU_MODEL, WAKE_CPU_TRAINING),
     "anchors": anchors_case,
-    "step": versus_torch_case,
 }
 
 

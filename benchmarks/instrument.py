@@ -11,7 +11,7 @@ sampled at random and p never shown.
 import time
 
 import numpy as np
-from core import WAKE, WAKE_CPU_MODEL, WAKE_GPU_MODEL, in_processes, run_cases, summary
+from core import WAKE, WAKE_GPU_MODEL, in_processes, run_cases, summary
 
 import pgt
 from pgt import Unknown
@@ -208,9 +208,6 @@ CASES = {
     ),
     "bands-heat": bands_heat_case,
     "bands-wake": lambda: bands_wake_case(steps=4000, collocation=2000),
-    "bands-wake-cpu": lambda: bands_wake_case(
-        seeds=(0,), model=WAKE_CPU_MODEL, steps=2500, collocation=600, batch=500
-    ),
     "ensemble-cost": ensemble_cost_case,
 }
 

@@ -20,7 +20,7 @@ import numpy as np
 import pgt
 from pgt.core.provenance import provenance
 from pgt.families import shipped, shipped_names
-from pgt.uncertainty.interpolation import gaussian_process
+from pgt_bench.interpolation import gaussian_process
 
 RESULTS = Path(__file__).parent / "results"
 COUNT, NOISE = 64, 0.05

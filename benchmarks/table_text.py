@@ -15,10 +15,6 @@ def mean_of(runs: list[dict], name: str) -> float:
     return sum(run[name] for run in runs) / len(runs)
 
 
-def in_words(parameters: int) -> str:
-    return f"{parameters / 1e3:.0f} k" if parameters < 1e6 else f"{parameters / 1e6:.1f} M"
-
-
 def in_per_cent(share: float) -> str:
     return f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
 

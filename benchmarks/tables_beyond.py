@@ -1,5 +1,7 @@
 """Tables beyond the paper: hidden fields and coefficients, shapes, functions."""
 
+import statistics
+
 from table_text import (
     METHODS,
     POLISHED,
@@ -7,7 +9,6 @@ from table_text import (
     as_row,
     as_table,
     in_per_cent,
-    in_words,
     measured_on,
 )
 
@@ -29,16 +30,12 @@ FUNCTIONS = {
     "inflow": "inflow u(t) of a channel, 4 sensors read 15 times",
     "inlet": "profile u(y) at the inlet of a channel, 60 readings",
 }
-BOX = {"shapes": "the commit that brought shapes", "now": "the commit measured on"}
 CYLINDER = {"wall": "the wall, where the fluid rests", "box": "nothing of the wall"}
 
 
 def _flow(result: dict) -> str:
-    parts = [
-        f"{name} " + " / ".join(f"{result[name][field]:.1e}" for field in ("u", "v", "p"))
-        for name in ("snapshot", "volume")
-    ]
-    return f"u / v / p: {', '.join(parts)}, {result['seconds']:.0f} s"
+    errors = " / ".join(f"{result['snapshot'][field]:.1e}" for field in ("u", "v", "p"))
+    return f"u / v / p {errors}, {result['seconds']:.0f} s"
 
 
 def _coefficients(result: dict) -> str:
@@ -92,13 +89,6 @@ INSTRUMENT = {
         _inside,
         "",
     ),
-    "bands-wake-cpu": (
-        "wake, 5 % noise, p given at a corner: one draw on two cores, trained briefly: the spread of "
-        "the members does not show an error that all of them share",
-        "8 small PGTs, SOAP",
-        _inside,
-        "",
-    ),
     "ensemble-cost": (
         "wake: a step of 8 members trained at once, beside one of a single network",
         ENSEMBLE,
@@ -129,30 +119,6 @@ def instrument_table(found: dict) -> str | None:
     )
 
 
-def rivals_table(found: dict) -> str | None:
-    if "rivals" not in found:
-        return None
-    rows = [
-        as_row(
-            name,
-            f"{row['rel_l2']:.1e}",
-            f"{row['steps']:,}",
-            f"{row['parameters']:,}",
-            f"{row['cpu_seconds']:.0f}",
-            measured_on(row),
-        )
-        for name, row in found["rivals"]["rows"].items()
-    ]
-    return as_table(
-        "The networks that the paper compares with, each trained with SOAP by `examples/rivals.py` on "
-        "the heat equation, 100 readings, boundary and initial values known. Sizes and steps differ: "
-        "this shows each of them trained and what that costs. The comparison is on the page of results. "
-        "Seconds are those of processor time, all cores together, nothing compiled before:",
-        "| answered by | rel L2 | steps | parameters | CPU seconds | measured on |",
-        rows,
-    )
-
-
 def shapes_table(found: dict) -> str | None:
     if "shapes" not in found:
         return None
@@ -167,31 +133,9 @@ def shapes_table(found: dict) -> str | None:
     ]
     return as_table(
         f"Fields in shapes from {result['readings']} readings, walls known, all defaults: relative L2 "
-        "error against the exact field, and by which model; beside it the sum of sines that suits a box, "
-        "fewer of them, and without functions of holes and corners:",
+        "error against the exact field, beside sines that suit a box. The model has functions of holes "
+        "and corners, and the first three exact fields are made of them:",
         "| field | all defaults | sines alone | measured on |",
-        rows,
-    )
-
-
-def measures_table(found: dict) -> str | None:
-    if "shapes" not in found:
-        return None
-    result = found["shapes"]
-    measures, where = result["measures"], measured_on(result)
-    worst = {part: max(measures[s][part] for s in measures) for part in ("measure", "boundary")}
-    rows = [
-        as_row(f"area or volume of {len(measures)} shapes, largest relative error",
-             f"{worst['measure']:.1e}", where),
-        as_row("length or surface of their walls", f"{worst['boundary']:.1e}", where),
-    ]  # fmt: skip
-    rows += [
-        as_row(f"inside test of {result['points']:,} points, {name}", f"{seconds:.2f} s", where)
-        for name, seconds in result["inside"].items()
-    ]
-    return as_table(
-        "Shapes themselves; seconds are those of one processor:",
-        "| what | measured | measured on |",
         rows,
     )
 
@@ -209,8 +153,10 @@ def functions_table(found: dict) -> str | None:
         as_row(
             what,
             ", ".join(dict.fromkeys(answered_by(run) for run in result[name])),
-            ", ".join(f"{100 * run['rel_l2']:.1f} %" for run in result[name]),
-            ", ".join(f"{run['inside']:.2f}" for run in result[name]),
+            "{:.1f} % ({:.1f} %)".format(
+                *_median_and_worst([100 * r["rel_l2"] for r in result[name]])
+            ),
+            "{:.2f} ({:.2f})".format(*_median_and_worst([-r["inside"] for r in result[name]], -1)),
             measured_on(result | {"commit": _commits(result, name)}),
         )
         for name, what in FUNCTIONS.items()
@@ -218,11 +164,15 @@ def functions_table(found: dict) -> str | None:
     ]
     return as_table(
         "Functions of equations and conditions that are not known, from readings of the field with 1 % "
-        "noise, one number for each draw of the readings: relative L2 error of the function, and the "
-        "share of it inside bands of 90 %:",
+        "noise, eight draws: relative L2 error of the function, and the share of it inside bands of "
+        "90 %; median (worst):",
         "| function | answered by | error | inside the band | measured on |",
         rows,
     )
+
+
+def _median_and_worst(values: list[float], sign: int = 1) -> tuple[float, float]:
+    return sign * statistics.median(values), sign * max(values)
 
 
 def cylinder_table(found: dict) -> str | None:
@@ -254,63 +204,6 @@ def _fitted(fit: dict) -> str:
     return f"{fit['rel_l2']:.1e} ({METHODS[fit['model']]})"
 
 
-def box_table(found: dict) -> str | None:
-    if "box-cost" not in found:
-        return None
-    result = found["box-cost"]
-    rows = [
-        as_row(
-            kind.upper(),
-            BOX[name],
-            *(
-                f"{fit['programs'][name][key]} ({fit['programs']['before'][key]})"
-                for key in ("step", "all")
-            ),
-            *(_ratio(fit, name, key) for key in ("compile", "step")),
-            measured_on(result),
-        )
-        for kind, fit in result["fits"].items()
-        for name in fit["programs"]
-        if name != "before"
-    ]
-    return as_table(
-        "What shapes cost a problem in a box: instructions that XLA leaves of the step and of all that "
-        "is compiled, in brackets those of the commit before shapes; processor time over its, in turn, "
-        "the median of many:",
-        "| model | at | the step | all | compiling | one step | measured on |",
-        rows,
-    )
-
-
-def _ratio(fit: dict, name: str, key: str) -> str:
-    """Of times, where they were measured as well."""
-    return f"{fit['ratios'][name][key]:.2f}" if "ratios" in fit else "–"
-
-
-def space_table(found: dict) -> str | None:
-    if "dns-3d" not in found:
-        return None
-    result = found["dns-3d"]
-    asked = result["settings"]
-    rows = [
-        as_row(
-            ("all defaults of that commit: " if name == "default" else "") + answered_by(fit),
-            " / ".join(f"{fit[field]:.1e}" for field in ("u", "v", "w", "p")),
-            f"{fit['seconds']:.0f}",
-            in_words(fit["parameter_count"]),
-            measured_on(result),
-        )
-        for name, fit in result["fits"].items()
-    ]
-    return as_table(
-        f"Vortices that decay in space over time, Re = {1 / asked['viscosity']:.0f}, from "
-        f"{asked['samples']:,} readings of u, v and w with {100 * asked['noise']:g} % noise, p hidden: "
-        "relative L2 errors against a simulation of our own:",
-        "| answered by | u / v / w / p | seconds | parameters | measured on |",
-        rows,
-    )
-
-
 def beltrami_table(found: dict) -> str | None:
     if "default-beltrami" not in found:
         return None
@@ -321,12 +214,11 @@ def beltrami_table(found: dict) -> str | None:
         " / ".join(f"{errors[field]:.1e}" for field in ("u", "v", "w", "p")),
         f"{result['stated']['value']:.1e}",
         f"{result['took']:.0f}",
-        in_words(result["parameters"]),
         measured_on(result),
     )
     return as_table(
         "Beltrami's flow in space over time, from 800 readings of u, v and w, p hidden: relative L2 "
         "errors, and the one that is stated of the velocity:",
-        "| answered by | u / v / w / p | stated | seconds | parameters | measured on |",
+        "| answered by | u / v / w / p | stated | seconds | measured on |",
         [row],
     )

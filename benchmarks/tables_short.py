@@ -4,7 +4,6 @@ from pathlib import Path
 
 from table_text import (
     METHODS,
-    POLISHED,
     answered_by,
     as_row,
     as_table,
@@ -12,7 +11,7 @@ from table_text import (
     mean_of,
     measured_on,
 )
-from tables_families import LAW, network_error, published
+from tables_families import network_error
 from tables_zoo import (
     MACHINES,
     MIXED,
@@ -37,8 +36,8 @@ def short_table(found: dict, zoo: Path) -> str | None:
     zoos = stored_zoos(zoo)
     mixed = f" {MIXED}" if any(is_mixed(part) for part in zoos.values()) else ""
     return as_table(
-        "Relative L2 errors of fields where nothing else is said; seconds are wall-clock. One "
-        f"seed; three for heat, many draws for bands, pretrained networks and laws.{mixed}",
+        "Relative L2 errors unless something else is said; seconds are wall-clock. One seed, three for "
+        f"heat, 128 systems for the pretrained network.{mixed}",
         "| what | answered by | measured | beside it | measured on |",
         [*(_zoo_row(MACHINES[machine], part) for machine, part in zoos.items()), *rows],
     )
@@ -60,11 +59,6 @@ def _heat(result: dict) -> Cells:
     return _solver(result), ours, "5.9e-03 in 570 s (paper)", measured_on(result)
 
 
-def _noise(result: dict) -> Cells:
-    ours = f"{result['rel_l2']:.1e}"
-    return _solver(result), ours, "5.0e-02 (the readings)", measured_on(result)
-
-
 def _solver(result: dict) -> str:
     return ", ".join(sorted({answered_by(run) for run in result["runs"]}))
 
@@ -74,26 +68,15 @@ def _wake(result: dict) -> Cells:
     return answered_by(result), ours, "3.4e-02 in 2820 s (paper)", measured_on(result)
 
 
-def _pressure(result: dict) -> Cells:
-    ours = f"p {result['snapshot']['relative_l2']['p']:.1e}"
-    return answered_by(result), ours, "p 4.6e-02 (paper, p observed)", measured_on(result)
-
-
 def _viscosity(result: dict) -> Cells:
     ours = f"{100 * abs(result['relative_errors']['viscosity']):.2g} %"
     beside = "4.7 % (Raissi et al. 2019, 5000 samples, convection unknown as well)"
     return METHODS["PGT"], ours, beside, measured_on(result)  # `instrument.py` names it
 
 
-def _bands(result: dict) -> Cells:
-    ours = f"{100 * result['inside']['field']['u']:.0f} %"
-    return POLISHED, ours, "90 %", measured_on(result)  # `instrument.py` names it
-
-
-def _hole(result: dict) -> Cells:
-    fit, boxed = (result["fields"]["plate"][name] for name in ("with functions", "without"))
-    sines = f"{boxed['rel_l2']:.1e} (sines that suit a box)"
-    return answered_by(fit), f"{fit['rel_l2']:.1e}", sines, measured_on(result)
+def _noise(result: dict) -> Cells:
+    ours = f"{result['rel_l2']:.1e}"
+    return _solver(result), ours, "5.0e-02 (the readings)", measured_on(result)
 
 
 def _cylinder(result: dict) -> Cells:
@@ -104,12 +87,6 @@ def _cylinder(result: dict) -> Cells:
     earlier = f"; beside it `{result['box']['commit']}`" if "commit" in result["box"] else ""
     who = METHODS[result["settings"]["model"].upper()]
     return who, ours, f"{box} (nothing known of the wall)", measured_on(result) + earlier
-
-
-def _law(result: dict) -> Cells:
-    heat = result["families"]["heat"]
-    took = f" in {heat['milliseconds']:.0f} ms" if "milliseconds" in heat else ""
-    return LAW, f"{heat['clean']['median']:.1e}{took}", *_process_and_place(result)
 
 
 def _network(result: dict) -> Cells:
@@ -124,33 +101,11 @@ def _process_and_place(result: dict) -> tuple[str, str]:
     return f"{heat['clean']['gp']:.1e} (a Gaussian process)", where
 
 
-def _yardstick(result: dict, law: str, direction: str) -> Cells:
-    ours = result["laws"][law]["rows"][direction]["zero-shot"]["median"]
-    others = ", ".join(
-        f"{published(who, law, direction)} % ({name})"
-        for name, who in result["published"].items()
-        if law in who
-    )
-    return LAW, f"{ours:.2g} %", f"{others}, other draws", measured_on(result["laws"][law])
-
-
 ROWS = {
     "heat from 100 readings, boundary and initial values known": ("default-heat", _heat),
     "heat, three modes, from 100 readings with 5 % noise": ("default-three-modes-noise", _noise),
     "wake of a cylinder from 1500 samples of u, v and p": ("default-wake", _wake),
-    "the same, p hidden": ("default-wake-hidden", _pressure),
     "its viscosity from u and v, guessed five times too large": ("viscosity", _viscosity),
-    "share of a field inside its bands of 90 %, 5 % noise": ("bands-heat", _bands),
-    "conduction around a hole, from 100 readings": ("shapes", _hole),
     "drag / lift of a cylinder from 500 readings of u and v": ("cylinder", _cylinder),
-    "heat from 64 readings, the law of its family known": ("pretrained", _law),
-    "the same without the law": ("pretrained", _network),
-    "source of Poisson's equation from 500 of 128 × 128 values, law known": (
-        "yardstick",
-        lambda result: _yardstick(result, "poisson", "inverse"),
-    ),
-    "Burgers' equation from five sensors, law known": (
-        "yardstick",
-        lambda result: _yardstick(result, "burgers", "sensors"),
-    ),
+    "heat from 64 readings, without training anew": ("pretrained", _network),
 }

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import numpy as np
-from table_text import as_row, as_table, device_of
+from table_text import device_of
 
 from pgt_bench.zoo.methods import OURS, RIVALS
-from pgt_bench.zoo.summary import Found, geometric_mean
+from pgt_bench.zoo.summary import Found
 
 MACHINES = {"gpu": "an H200, 60 s each", "cpu": "two cores, 120 s each"}
 OPTIONAL = "jinns"  # the rival that has not run everywhere
@@ -22,35 +22,6 @@ def stored_zoos(folder: Path) -> dict[str, Found]:
     """By machine, where there are records of the default with an error that it states."""
     found = {machine: Found.read(folder / machine) for machine in MACHINES}
     return {machine: part for machine, part in found.items() if part.pairs()}
-
-
-def zoo_table(folder: Path) -> str | None:
-    """From the folders of records; None where there are none."""
-    found = stored_zoos(folder)
-    rows = [zoo_row(MACHINES[name], part) for name, part in found.items()]
-    mixed = f" {MIXED}" if any(is_mixed(part) for part in found.values()) else ""
-    return as_table(
-        "The zoo: problems of all kinds, nothing set but the seconds, one seed. Ours against the best "
-        "of RBF, a Gaussian process and, where it has records, jinns; and the error stated for a field "
-        f"against its true one.{mixed}",
-        "| on | problems | answered by | ahead of the best rival | ours / best rival, geometric mean "
-        "(worst) | stated error within a factor 2 | at worst too small / too large by | commits |",
-        rows,
-    )
-
-
-def zoo_row(name: str, found: Found) -> str:
-    ratios, stated = _ratios(found), _stated(found)
-    return as_row(
-        name,
-        str(problems_of(found)),
-        answered_by(found),
-        ahead(found),
-        f"{geometric_mean(ratios):.2g} ({max(ratios):.2g})",
-        stated_well(found),
-        f"{1 / stated.min():.2g} / {stated.max():.2g}",
-        commits_of(found),
-    )
 
 
 def problems_of(found: Found) -> int:

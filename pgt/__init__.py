@@ -2,7 +2,8 @@
 
 The names that most users need are here; `pgt.shapes`, `pgt.kernels`, `pgt.training` and
 `pgt.families` have the others, and `pgt.extend` what own parts are derived from. They are loaded when
-first used, so that `import pgt`, and with it `pgt --help`, does not wait for JAX.
+first used, so that `import pgt`, and with it `pgt --help`, does not wait for JAX. Two modules are
+imported by name: `import pgt.sklearn` for the estimator, `import pgt.xarray` for the accessor.
 """
 
 import importlib as _importlib
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from pgt.core.errors import DoubtWarning as DoubtWarning
 from pgt.core.errors import InputError as InputError
-from pgt.core.version import __version__ as __version__
+from pgt.core.provenance import __version__ as __version__
 
 if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type checkers
     from pgt import datasets as datasets
@@ -71,6 +72,7 @@ if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type chec
     from pgt.physics import Unknown as Unknown
     from pgt.physics import UnknownFunction as UnknownFunction
     from pgt.physics import Wave as Wave
+    from pgt.physics import Well as Well
     from pgt.reconstruction import CrossValidation as CrossValidation
     from pgt.reconstruction import Reconstruction as Reconstruction
     from pgt.reconstruction import cross_validate as cross_validate
@@ -93,7 +95,7 @@ _NAMES = {
         "Dirichlet", "Elasticity", "Equation", "Gauge", "Heat", "Helmholtz", "Initial", "Laplace",
         "Maxwell", "NavierStokes2D", "NavierStokes3D", "Neumann", "NoSlip", "Outflow", "Periodic",
         "Poisson", "Robin", "ShallowWater", "Stokes", "Symmetry", "Table", "Traction",
-        "Unknown", "UnknownFunction", "Wave",
+        "Unknown", "UnknownFunction", "Wave", "Well",
     ),
     "models": (
         "DeepONet", "FNO", "Features", "Lifted", "PGT", "PINN", "PINNsFormer", "SIREN", "Scaling",
@@ -104,7 +106,6 @@ _NAMES = {
 _MODULES = (
     "datasets", "extend", "families", "io", "kernels", "metrics", "plots", "shapes", "training",
 )  # fmt: skip
-_OPTIONAL = ("sklearn", "xarray")  # imported by name: `import pgt.sklearn`
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [*_HOMES, "InputError", "DoubtWarning", "__version__", *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]

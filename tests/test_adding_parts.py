@@ -118,7 +118,7 @@ spread = {unknown = true, initial = 0.02}
 [model]
 name = "polynomial"
 powers = 3
-kernel = {name = "within-reach", reach = 0.5}
+kernel = {name = "within_reach", reach = 0.5}
 
 [training]
 steps = 3
@@ -140,7 +140,7 @@ def registered():
     """Registered for a test, and forgotten after it."""
     before = {kind: dict(family) for kind, family in registry._parts.items()}
     pgt.extend.register("fisher")(Fisher)
-    pgt.extend.register("within-reach")(WithinReach)
+    pgt.extend.register("within_reach")(WithinReach)
     pgt.extend.register("polynomial")(Polynomial)
     pgt.extend.register("early")(Early)
     pgt.extend.register("late")(Late)

@@ -31,14 +31,13 @@ LINES = (
     ("reconstruction",),
     ("families",),
     ("_reconstruct",),
-    ("shapes", "extend"),
+    ("shapes", "extend", "sklearn", "xarray"),
     ("config",),
     ("runs",),
-    ("demo", "live"),
     ("cli",),
     ("__main__",),
 )
-CORE_LINES = LINES[:-6]
+CORE_LINES = LINES[:-5]
 CORE = {part for line in CORE_LINES for part in line}
 # Beside the lines: of the core they see `data` only, and what lies above the core may use them all.
 RIM = {"metrics", "plots", "report", "datasets", "io"}

@@ -220,34 +220,6 @@ def _curve(axes: Axes, found: Sequence[dict], along: str) -> list[tuple[float, s
 # ------------------------------------------------------------------------------- one run
 
 
-def heat_losses(records: Records) -> Figure | None:
-    """The loss terms of PGT on heat."""
-    history = _pgt_on_heat(records)
-    return None if history is None else plots.convergence(history.drop_vars("held_out"))
-
-
-def heat_contributions(records: Records) -> Figure | None:
-    """What each term adds to the number that is minimised: weight times loss, in shares."""
-    history = _pgt_on_heat(records)
-    if history is None:
-        return None
-    figure = plots.loss_contributions(history.assign(loss=history.loss * history.weight))
-    figure.axes[0].set_ylabel("share of weight × loss")
-    return figure
-
-
-def _pgt_on_heat(records: Records) -> xr.Dataset | None:
-    """Its history, with terms that say what they are."""
-    runs = [run for run in _table_one(records) if (run.method, run.recipe) == ("pgt", "ours")]
-    found = [record for run in runs for record in records.of(run) if "history" in record]
-    history = history_of(found[0]) if found else None
-    if history is None or history.sizes["step"] < 2:
-        return None
-    titles = {"data": "data", "heat": "equation", "bc": "boundary", "ic": "initial"}
-    shown = history.sel(term=[name for name in titles if name in history.term])
-    return shown.assign_coords(term=[titles[str(name)] for name in shown.term.to_numpy()])
-
-
 def wake_fields(records: Records) -> Figure | None:
     """Truth, reconstruction and |error| at the middle snapshot, by PGT through anchors."""
     (run,) = (run for run in _table_two(records) if run.method == "pgt-anchors")
@@ -262,8 +234,6 @@ def wake_fields(records: Records) -> Figure | None:
 
 FIGURES = {
     "heat-convergence": heat_convergence,
-    "heat-losses": heat_losses,
-    "heat-contributions": heat_contributions,
     "wake-convergence": wake_convergence,
     "wake-fields": wake_fields,
     "noise": noise_curves,

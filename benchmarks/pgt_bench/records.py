@@ -65,20 +65,16 @@ def history_of(record: dict) -> xr.Dataset:
 # ------------------------------------------------------------------------------- one cell
 
 
-def cell(
-    found: Sequence[dict], pick: Pick, form: str = ".1e", spread: bool = True, unit: float = 1.0
-) -> str:
-    """The mean over the seeds in some unit, with smallest and largest where there are more.
+def cell(found: Sequence[dict], pick: Pick, form: str = ".1e") -> str:
+    """The mean over the seeds.
 
     Whatever went wrong is said; `–` where there is no record, empty where the number has no meaning.
     """
     if not found:
         return MISSING
     values = [value(record, pick) for record in found]
-    good = [v / unit for v in values if v is not None]
+    good = [v for v in values if v is not None]
     said = f"{sum(good) / len(good):{form}}" if good else ""
-    if spread and len(good) > 1:
-        said += f" ({min(good):{form}}–{max(good):{form}})"
     wrong = Counter(filter(None, (trouble(record, pick) for record in found)))
     words = [
         word if count == len(found) else f"{count} of {len(found)} {word}"
@@ -129,14 +125,15 @@ def notes(records: Records, table: str, runs: Sequence[Run]) -> str:
 def _measured(every: Sequence[dict]) -> str:
     machines: dict[str, set[str]] = {}
     for record in every:
-        processor = record.get("processor") or "processor unknown"
-        name = f"{record['device']} ({processor}, {record['cpu_count']} cores)"
-        machines.setdefault(name, set()).add(f"`{record['commit']}`")
-    places = [
-        f"{name}, commit{'s' * (len(commits) > 1)} {', '.join(sorted(commits))}"
-        for name, commits in machines.items()
-    ]
+        machines.setdefault(device_of(record), set()).add(f"`{record['commit']}`")
+    places = [f"{name}, {', '.join(sorted(commits))}" for name, commits in machines.items()]
     return f"Measured on {'; '.join(places)}."
+
+
+def device_of(record: dict) -> str:
+    """The name of a GPU; a CPU is called no more than that."""
+    kind, _, name = record["device"].partition(": ")
+    return name if name != kind else kind.upper()
 
 
 def _seeds(counts: Counter) -> str:

@@ -28,11 +28,6 @@ CAPTIONS = {
         "Root mean square misfit of the readings, in units of their spread, during training. M = 100, "
         "seed 0, equal seconds.",
     ),
-    "heat-losses": ("heat", "Loss terms of PGT at M = 100, our recipe, before the polish."),
-    "heat-contributions": (
-        "heat",
-        "What each term adds to the number that is minimised: learnt weight times loss, same run.",
-    ),
     "wake-convergence": (
         "wake",
         "Misfit of the readings during training, our recipe, seed 0. Dashed: data only.",
@@ -88,7 +83,7 @@ def rewritten(page: str, records: Records, drawn, link: str) -> str:
     for section, make in SECTIONS.items():
         parts = [make(records)]
         parts += [
-            f"![{caption}]({link}/{name}.png)\n\n*{caption}*"
+            f"![]({link}/{name}.png)\n\n*{caption}*"
             for name, (belongs, caption) in CAPTIONS.items()
             if belongs == section and name in drawn
         ]

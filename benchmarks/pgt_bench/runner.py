@@ -20,10 +20,10 @@ from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.result import Reconstruction
 from pgt.training.settings import Polish, Training
 from pgt.training.weighting import Fixed, Uncertainty
-from pgt.uncertainty.interpolation import gaussian_process, rbf, with_conditions
 from pgt.uncertainty.outcome import Outcome
 from pgt_bench.batched_seeds import BatchedSeeds, Gate, solve_batched
 from pgt_bench.experiments import GAMMA, Run, has_recipe
+from pgt_bench.interpolation import gaussian_process, rbf, with_conditions
 from pgt_bench.measures import (
     history,
     mean_square_residual,

@@ -1,11 +1,13 @@
 """Markdown tables from stored records, the paper's numbers beside ours.
 
-Every function takes `Records` and returns the text of one section. A mean over seeds has the smallest
-and largest in brackets; `–`: not run yet; empty: the number has no meaning for that method.
+Every function takes `Records` and returns the text of one section. A cell is a mean over seeds, and a
+note says how far the seeds are apart; `–`: not run yet; empty: the number has no meaning for that method.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from pgt_bench import paper
 from pgt_bench.experiments import ABLATION, GAMMA, NOISE, Run, has_recipe
@@ -23,22 +25,14 @@ class Column:
     title: str
     pick: Pick
     form: str = ".1e"
-    spread: bool = True
     paper: str = ""
-    unit: float = 1.0
 
     def of(self, found: Sequence[dict]) -> str:
-        return cell(found, self.pick, self.form, self.spread, self.unit)
+        return cell(found, self.pick, self.form)
 
     def of_paper(self, row: dict) -> str:
         entry = row.get(self.paper, "")
         return entry if isinstance(entry, str) else format(entry, self.form)
-
-
-def training_seconds(record: dict) -> float | None:
-    """Of a fit; of everything for a reference, which has no steps."""
-    seconds = record.get("seconds", {})
-    return seconds.get("train", seconds.get("all"))
 
 
 def velocity_error(record: dict) -> float | None:
@@ -47,39 +41,24 @@ def velocity_error(record: dict) -> float | None:
     return None if u is None or v is None else (u + v) / 2
 
 
-PARAMETERS = Column("parameters", "parameters", ",.0f", False, "parameters")
-GIGAFLOPS = Column("GFLOP per step", "cost.flops", ".3g", False, "gigaflops", 1e9)
-COMPILE = Column("compile s", "seconds.compile", ".3g", False)
-TRAIN = Column("train s", training_seconds, ".3g", False, "seconds")
-POLISH = Column("polish s", "seconds.polish", ".3g", False)
-STEPS = Column("steps", "steps", ",.0f", False)
+PARAMETERS = Column("parameters", "parameters", ",.0f", "parameters")
+STEPS = Column("steps", "steps", ",.0f")
 RESIDUAL = Column("residual", "residual", paper="residual")
 TRAIN_ERROR = Column("train error", "train_error", paper="train_error")
-HEAT_COLUMNS = (
-    Column("data loss", "train_error", paper="train_error"),
-    Column("PDE loss", "residual", paper="residual"),
-    Column("rel L2", VOLUME, paper="error"),
-    GIGAFLOPS, STEPS, COMPILE, TRAIN, POLISH, PARAMETERS,
-)  # fmt: skip
 WAKE_COLUMNS = (
-    PARAMETERS, GIGAFLOPS, COMPILE, TRAIN, STEPS,
-    Column("overall, stacked", SNAPSHOT),
-    Column("overall, mean", "errors.snapshot.overall.mean", paper="overall"),
+    PARAMETERS,
+    STEPS,
+    Column("all fields", SNAPSHOT),
+    Column("mean of fields", "errors.snapshot.overall.mean", paper="overall"),
     *(Column(name, f"errors.snapshot.relative_l2.{name}", paper=name) for name in ("u", "v", "p")),
-    Column("volume, stacked", VOLUME),
-    RESIDUAL, TRAIN_ERROR,
-    Column("peak MB", "cost.peak_bytes", ",.0f", False, unit=1e6),
-)  # fmt: skip
-PRESSURE_COLUMNS = (
-    *(
-        Column(f"{name}, {where}", f"errors.{where}.{key}")
-        for where in ("snapshot", "volume")
-        for name, key in (
-            ("u", "relative_l2.u"), ("v", "relative_l2.v"), ("p less its mean", "p_without_mean"),
-        )
-    ),
     RESIDUAL,
-)  # fmt: skip
+)
+PRESSURE_COLUMNS = (
+    Column("u", "errors.snapshot.relative_l2.u"),
+    Column("v", "errors.snapshot.relative_l2.v"),
+    Column("p", "errors.snapshot.p_without_mean"),
+    RESIDUAL,
+)
 
 RECIPES = {"ours": "ours", "newton": "Gauss–Newton", "authors": "authors'"}
 # The paper's row follows the last of our methods it compares with.
@@ -93,30 +72,32 @@ PAPER_WAKE = {
 
 
 def heat(records: Records) -> str:
-    """Table 1 for each number of readings, then the problems it leaves out."""
+    """Table 1, one column for each number of readings, then the problems it leaves out."""
     runs = records.runs("heat")
     plain = [run for run in runs if run.problem == HeatProblem(run.problem.readings)]
-    parts = []
-    for readings in dict.fromkeys(run.problem.readings for run in plain):
-        rows = [
-            [
-                _name(run.method),
-                RECIPES[run.recipe] if has_recipe(run.method) else "",
-                *(column.of(records.of(run)) for column in HEAT_COLUMNS),
-            ]
-            for run in plain
-            if run.problem.readings == readings
+    counts = list(dict.fromkeys(run.problem.readings for run in plain))
+    at = {(run.method, run.recipe, run.problem.readings): run for run in plain}
+    rows = [
+        [
+            _name(method),
+            RECIPES[recipe] if has_recipe(method) else "",
+            *(cell(records.of(at[method, recipe, count]), VOLUME) for count in counts),
+            PARAMETERS.of(records.of(at[method, recipe, counts[0]])),
         ]
-        rows += [
-            [f"paper: {name}", "", *(column.of_paper(row) for column in HEAT_COLUMNS)]
-            for (name, count), row in paper.HEAT.items()
-            if count == readings
+        for method, recipe in dict.fromkeys((run.method, run.recipe) for run in plain)
+    ]
+    rows += [
+        [
+            f"paper: {name}",
+            "",
+            *(f"{paper.HEAT[name, count]['error']:.1e}" for count in counts),
+            PARAMETERS.of_paper(paper.HEAT[name, counts[0]]),
         ]
-        head = ["method", "recipe", *(column.title for column in HEAT_COLUMNS)]
-        parts += [f"**M = {readings}**", table(head, rows)]
-    others = [run for run in runs if run not in plain]
-    parts += [notes(records, "heat", plain), *_other_heat(records, others)]
-    return "\n\n".join(parts)
+        for name in dict.fromkeys(name for name, _ in paper.HEAT)
+    ]
+    head = ["method", "recipe", *(f"M = {count}" for count in counts), PARAMETERS.title]
+    parts = [table(head, rows), _below(records, "heat", plain, VOLUME)]
+    return "\n\n".join([*parts, *_other_heat(records, [run for run in runs if run not in plain])])
 
 
 def _other_heat(records: Records, runs: Sequence[Run]) -> list[str]:
@@ -128,7 +109,7 @@ def _other_heat(records: Records, runs: Sequence[Run]) -> list[str]:
     ]
     titles = [_words(problem) for problem in problems]  # pyright: ignore[reportArgumentType]
     text = "**Other problems**: relative L2 error, our recipe, equal seconds"
-    return [text, table(["method", *titles], rows), notes(records, "heat", runs)]
+    return [text, table(["method", *titles], rows), _below(records, "heat", runs, VOLUME)]
 
 
 def wake(records: Records) -> str:
@@ -144,7 +125,11 @@ def wake(records: Records) -> str:
             name = f"paper: {PAPER_WAKE[run.method]}"
             rows.append([name, *(column.of_paper(row) for column in WAKE_COLUMNS)])
     head = ["method", *(column.title for column in WAKE_COLUMNS)]
-    parts = ["**Our recipe, equal seconds**", table(head, rows), notes(records, "wake", main)]
+    parts = [
+        "**Our recipe, equal seconds**",
+        table(head, rows),
+        _below(records, "wake", main, SNAPSHOT),
+    ]
     parts += _ways(records, [run for run in seen if has_recipe(run.method)])
     return "\n\n".join([*parts, *_pressure(records, [run for run in runs if run not in seen])])
 
@@ -155,19 +140,14 @@ def _ways(records: Records, runs: Sequence[Run]) -> list[str]:
     rows = [
         [_name(method)]
         + [
-            cell(records.of(at[method, *way]), pick) if (method, *way) in at else ""
+            cell(records.of(at[method, *way]), SNAPSHOT) if (method, *way) in at else ""
             for way in ways
-            for pick in (SNAPSHOT, "residual")
         ]
         for method in dict.fromkeys(run.method for run in runs)
     ]
-    titles = [
-        f"{RECIPES[recipe]}, equal {budget}: {what}"
-        for recipe, budget in ways
-        for what in ("overall", "residual")
-    ]
-    text = "**All recipes, both budgets**: overall error (stacked) at the snapshot, and residual"
-    return [text, table(["method", *titles], rows), notes(records, "wake", runs)]
+    titles = [f"{RECIPES[recipe]}, equal {budget}" for recipe, budget in ways]
+    text = "**All recipes, both budgets**: error of all fields at the snapshot"
+    return [text, table(["method", *titles], rows), _below(records, "wake", runs, SNAPSHOT)]
 
 
 def _pressure(records: Records, runs: Sequence[Run]) -> list[str]:
@@ -176,22 +156,23 @@ def _pressure(records: Records, runs: Sequence[Run]) -> list[str]:
         for run in runs
     ]
     head = ["method", *(column.title for column in PRESSURE_COLUMNS)]
-    text = "**Pressure never observed**: our recipe, equal seconds"
-    return [text, table(head, rows), notes(records, "wake", runs)]
+    text = "**Pressure never observed**: our recipe, equal seconds, errors at the snapshot"
+    below = _below(records, "wake", runs, *(column.pick for column in PRESSURE_COLUMNS[:-1]))
+    return [text, table(head, rows), below]
 
 
 def ablation(records: Records) -> str:
     """Table 3."""
     runs = records.runs("ablation")
-    ours = (Column("test error", SNAPSHOT), TRAIN_ERROR, RESIDUAL, STEPS)
+    ours = (Column("test error", SNAPSHOT), TRAIN_ERROR, RESIDUAL)
     rows = []
     for run in sorted(runs, key=lambda run: ABLATION.index(run.method)):
-        test, train, residual, steps = (column.of(records.of(run)) for column in ours)
-        theirs, their_residual = (f"{number:.2e}" for number in paper.ABLATION[run.method].values())
+        test, train, residual = (column.of(records.of(run)) for column in ours)
+        theirs, their_residual = (f"{number:.1e}" for number in paper.ABLATION[run.method].values())
         name = "PGT (full)" if run.method == ABLATION[0] else _name(run.method)
-        rows.append([name, test, train, theirs, residual, their_residual, steps])
-    head = ["configuration", "test error", "train error", "paper", "residual", "paper", "steps"]
-    return "\n\n".join([table(head, rows), notes(records, "ablation", runs)])
+        rows.append([name, test, train, theirs, residual, their_residual])
+    head = ["configuration", "test error", "train error", "paper", "residual", "paper"]
+    return "\n\n".join([table(head, rows), _below(records, "ablation", runs, SNAPSHOT)])
 
 
 def noise(records: Records) -> str:
@@ -201,18 +182,15 @@ def noise(records: Records) -> str:
     rows = []
     for level in dict.fromkeys(run.problem.noise for run in runs):
         cells = [f"{level:g}"]
-        for pick, name in ((velocity_error, "error"), ("residual", "residual")):
-            for method in NOISE:
-                cells.append(cell(records.of(at[level, method]), pick))
-                cells.append(f"{paper.NOISE[method, level][name]:.2e}")
+        for method in NOISE:
+            cells.append(cell(records.of(at[level, method]), velocity_error))
+            cells.append(f"{paper.NOISE[method, level]['error']:.1e}")
         uncertain = records.of(at[level, "pgt-uw"]) if level else []
         cells += [cell(uncertain, f"sigma_ratio.{f}", ".2f") if level else "" for f in ("u", "v")]
         rows.append(cells)
-    head = ["η"]
-    for what in ("error of u, v", "residual"):
-        head += [f"{what}: PGT", "paper", f"{what}: PGT-UW", "paper"]
+    head = ["η", "PGT", "paper", "PGT-UW", "paper"]
     head += [f"σ predicted / true: {name}" for name in ("u", "v")]
-    return "\n\n".join([table(head, rows), notes(records, "noise", runs)])
+    return "\n\n".join([table(head, rows), _below(records, "noise", runs, velocity_error)])
 
 
 def gamma(records: Records) -> str:
@@ -224,14 +202,14 @@ def gamma(records: Records) -> str:
         counts = list(dict.fromkeys(run.problem.readings for run in runs))
         rows = [
             [f"{100 * level:g} %", _name(method)]
-            + [cell(records.of(at[level, method, count]), VOLUME) for count in counts]
+            + [cell(records.of(at[level, method, count]), VOLUME, ".2e") for count in counts]
             for level in sorted({run.problem.noise for run in runs})
             for method in GAMMA
             if (level, method, counts[0]) in at
         ]
         head = ["noise", "kernel", *(f"{count} readings" for count in counts)]
         text = f"**{name}**: relative L2 error over the whole volume (fields stacked)"
-        parts += [text, table(head, rows), notes(records, "gamma", runs)]
+        parts += [text, table(head, rows), _below(records, "gamma", runs, VOLUME)]
     return "\n\n".join(parts)
 
 
@@ -241,6 +219,21 @@ def gamma(records: Records) -> str:
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _below(records: Records, name: str, runs: Sequence[Run], *picks: Pick) -> str:
+    """Where a table was measured, and how far the seeds of a cell are apart."""
+    every = (_values(records.of(run), pick) for run in runs for pick in picks)
+    ratios = [max(values) / min(values) for values in every if len(values) > 1 and min(values) > 0]
+    spread = (
+        f" Largest over smallest error of the seeds of a cell: {np.median(ratios):.1f} in the median, "
+        f"{max(ratios):.2g} at most."
+    )
+    return notes(records, name, runs) + (spread if ratios else "")
+
+
+def _values(found: Iterable[dict], pick: Pick) -> list[float]:
+    return [number for record in found if (number := value(record, pick)) is not None]
 
 
 def _name(method: str) -> str:

@@ -9,10 +9,8 @@ import typer.main
 
 from pgt.cli import families, runs
 from pgt.cli.console import mistakes_are_messages
-from pgt.cli.demo import demo
-from pgt.cli.live import live
 from pgt.core.errors import InputError
-from pgt.core.version import __version__
+from pgt.core.provenance import __version__
 
 PLUGINS = "pgt.commands"  # the group of entry points under which other packages offer commands
 IN_A_CLONE = {  # commands of packages that are not published: how to install them
@@ -70,7 +68,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(demo, name="demo", no_args_is_help=True)
 for _command in (
     runs.init,
     runs.check,
@@ -80,7 +77,6 @@ for _command in (
     runs.report,
     runs.info,
     families.pretrain,
-    live,
 ):
     app.command()(_command)
 

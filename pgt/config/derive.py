@@ -7,28 +7,39 @@ marks of `core/arguments.py`, say what may be written there.
 import dataclasses
 import inspect
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    Union,
+    get_args,
+    get_origin,
+)
 
 import equinox as eqx
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     Tag,
     model_validator,
 )
 
-from pgt.config import checks
-from pgt.config.checks import Way
 from pgt.config.condition_text import Curve, Formula, PositiveUnknown, UnknownCoefficient
 from pgt.config.schema import NO_SUCH, Section, Text, by_name, table, wrong
 from pgt.config.source import toml
 from pgt.core.arguments import (
     CURVE,
     FORMULA,
+    LARGEST,
     InUnits,
     Keyed,
     Limits,
@@ -42,6 +53,88 @@ from pgt.core.unknown import Unknown
 from pgt.physics.condition_values import Writable
 from pgt.physics.interpolation_table import Table
 
+TOML = {dict: "table", list: "array", str: "text", bool: "flag", int: "number", float: "number"}
+# The first is what others are told to write.
+ORDER = ("number", "part", "table", "text", "array", "flag")
+UNKNOWN = "unknown"  # what a table that is to be learnt is called, and marked by
+
+
+class Way(NamedTuple):
+    """One way to write a value: its TOML type, what is checked, and what messages call it."""
+
+    toml: str
+    check: Any
+    called: str
+
+
+def number(cls: type, limits: Limits) -> Way:
+    """A number between limits; without them, one with which can be computed."""
+    largest = LARGEST if cls is float else 10**9
+    at_least = -largest if limits.at_least is None and limits.above is None else limits.at_least
+    at_most = largest if limits.at_most is None and limits.below is None else limits.at_most
+    bounds: dict[str, Any] = {"ge": at_least, "gt": limits.above, "le": at_most, "lt": limits.below}
+    options = {name: bound for name, bound in bounds.items() if bound is not None}
+    if cls is float:
+        options["allow_inf_nan"] = False
+    return Way("number", Annotated[cls, Field(**options)], "number")
+
+
+def choice(choices: Sequence[str | int | bool]) -> Way:
+    """One of some words or numbers; the only flag there is to choose is false."""
+    toml = TOML[type(choices[0])]
+    return Way(toml, Literal[tuple(choices)], "false" if toml == "flag" else toml)
+
+
+def array(item: Any, count: int | None) -> Way:
+    """Items alike, one at least, or exactly `count`."""
+    length = Field(strict=False, min_length=count or 1, max_length=count)
+    return Way("array", Annotated[tuple[item, ...], length], "array")
+
+
+def one_of(ways: Iterable[Way]) -> Any:
+    """Any of the ways, told apart by the TOML type, so that there is one complaint; None for none. Of two
+    tables, the one that is marked as unknown is.
+
+    Where whole numbers and others are welcome, any number is.
+    """
+    found: dict[str, Way] = {}
+    for way in ways:
+        kind = UNKNOWN if way.called == UNKNOWN else way.toml
+        if kind not in found or float in getattr(way.check, "__args__", ()):
+            found[kind] = way
+    known = sorted(found.values(), key=lambda way: ORDER.index(way.toml))
+    if len(known) <= 1:
+        return known[0].check if known else None
+    tags = {kind: _tag(way, known) for kind, way in found.items()}
+    union = Union[tuple(Annotated[way.check, Tag(_tag(way, known))] for way in known)]  # noqa: UP007
+    first = _tag(known[0], known)
+    return Annotated[union, Discriminator(lambda value: tags.get(_kind(value, tags), first))]
+
+
+def _kind(value: Any, kinds: Collection[str]) -> str:
+    """As what a value was meant."""
+    kind = TOML.get(type(value), "")
+    is_unknown = kind == "table" and UNKNOWN in kinds and (kind not in kinds or UNKNOWN in value)
+    return UNKNOWN if is_unknown else kind
+
+
+def _tag(way: Way, known: list[Way]) -> str:
+    """What is tried, and what else may be written: "<number|unknown>"; see messages.py.
+
+    In angle brackets it never collides with a key, and is left out of what users read.
+    """
+    return f"<{'|'.join([way.toml, *(other.called for other in known if other is not way)])}>"
+
+
+def refused(why: str) -> Any:
+    """Nothing that may be written will do."""
+
+    def refuse(value: Any) -> NoReturn:
+        wrong(why)
+
+    return Annotated[Any, BeforeValidator(refuse)]
+
+
 # What the run gives to a part of a kind, and a run file therefore does not.
 FROM_THE_RUN = {"equation": ("coords",), "model": ("scaling", "seed", "domain")}
 BY_KIND = ("condition", "shape")  # chosen by their kind: the name of a shape is that of its wall
@@ -51,7 +144,8 @@ OF_SHAPES: dict[str, Any] = {
     "text": "sqrt(x^2 + y^2) - 1", "path": "vessel.stl",
     "shape": "disk", "shapes": ["disk"], "whole": "disk", "holes": ["disk"],
 }  # fmt: skip
-DEEPEST = 3  # kernels of kernels of kernels, in [model]
+# Kernels of kernels of kernels are allowed in [model], no deeper.
+MAX_KERNEL_DEPTH = 3
 
 
 class PartSection(Section):
@@ -70,7 +164,7 @@ def written(hint: Any, depth: int = 0) -> Any:
     >>> written(bool | Callable | None)
     <class 'bool'>
     """
-    return checks.one_of(_ways(hint, depth))
+    return one_of(_ways(hint, depth))
 
 
 def _ways(hint: Any, depth: int, marks: tuple = ()) -> list[Way]:
@@ -81,10 +175,10 @@ def _ways(hint: Any, depth: int, marks: tuple = ()) -> list[Way]:
     if origin in (Union, types.UnionType):
         return [way for part in inside for way in _ways(part, depth, marks)]
     if origin is Literal:
-        return [checks.choice(inside)]
+        return [choice(inside)]
     if origin in (tuple, list, Sequence) and (item := written(inside[0], depth)):
         several = len(inside) > 1 and inside[-1] is not Ellipsis
-        return [checks.array(item, len(inside) if several else None)]
+        return [array(item, len(inside) if several else None)]
     if origin in (dict, Mapping) and (item := written(inside[1], depth)):
         return [Way("table", dict[str, item], "table")]
     return _of_class(hint, depth, marks) if isinstance(hint, type) else []
@@ -101,13 +195,13 @@ def _marked(hint: Any, depth: int, marks: tuple) -> list[Way]:
 def _of_class(cls: type, depth: int, marks: tuple) -> list[Way]:
     limits, one_of = _mark(marks, Limits) or Limits(), _mark(marks, OneOf)
     if one_of and cls in (str, int):
-        return [checks.choice(one_of.choices)]
+        return [choice(one_of.choices)]
     if cls is str and _mark(marks, InUnits):
         return []  # converted by now (amounts.py): text that is left is no amount
     if cls is str:
         return [Way("text", *((Formula, "formula") if FORMULA in marks else (Text, "text")))]
     if cls in (int, float):
-        return [checks.number(cls, limits)]
+        return [number(cls, limits)]
     if cls is bool:
         return [Way("flag", bool, "flag")]
     if cls is Unknown:
@@ -188,9 +282,9 @@ def _key(parameter: inspect.Parameter, target: Any, kind: str, depth: int) -> di
     if check is None:
         if not required:
             return {}
-        check = checks.refused(f"a run file cannot give this argument of {target.__name__}.")
+        check = refused(f"a run file cannot give this argument of {target.__name__}.")
     if parameter.kind is parameter.VAR_POSITIONAL:
-        check = checks.array(check, None).check
+        check = array(check, None).check
     if parameter.kind is parameter.VAR_KEYWORD:
         check, required = _by_name(check, parameter, target), False
     if not required:
@@ -229,7 +323,9 @@ def _example(parameter: inspect.Parameter, target: Any, kind: str) -> Any:
     about = getattr(target, "about", None)
     if about is not None and parameter.name in about.coefficients:
         return about.coefficients[parameter.name]
-    toml_type, check, _ = next(iter(_ways(_hint(parameter), DEEPEST + 1)), Way("number", float, ""))
+    toml_type, check, _ = next(
+        iter(_ways(_hint(parameter), MAX_KERNEL_DEPTH + 1)), Way("number", float, "")
+    )
     if get_origin(check) is Literal:
         return get_args(check)[0]
     return {"text": "u", "flag": True, "array": [1]}.get(toml_type, 1)
@@ -249,15 +345,15 @@ def chosen(kind: str, depth: int = 0, **others: type[Section]) -> Any:
 
     `others` are sections that need no name: the key itself, such as `equations`, chooses them.
     """
-    if depth > DEEPEST:
-        return checks.refused(f"a {kind} cannot be nested deeper; leave it out here.")
+    if depth > MAX_KERNEL_DEPTH:
+        return refused(f"a {kind} cannot be nested deeper; leave it out here.")
     return _chosen(kind, depth, tuple(others.items()), snapshot())
 
 
 @lru_cache(maxsize=64)
 def _chosen(kind: str, depth: int, others: tuple[tuple[str, type[Section]], ...], _: tuple) -> Any:
     known = parts(kind)
-    if kind == "shape" and depth == DEEPEST:  # no deeper ones are left to put together
+    if kind == "shape" and depth == MAX_KERNEL_DEPTH:  # no deeper ones are left to put together
         known = {name: part for name, part in known.items() if not _is_made_of_others(part)}
     sections = {name: section_of(part, kind, name, depth + 1) for name, part in known.items()}
     key = "kind" if kind in BY_KIND else "name"

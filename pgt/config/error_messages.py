@@ -27,7 +27,7 @@ _LIMITS = {
     "less_than": ("lt", "below"),
     "less_than_equal": ("le", "at most"),
 }
-# What else may be written, by the names in the tag of what was tried (checks.py).
+# What else may be written, by the names in the tag of what was tried (derive.py).
 _OR = {
     "number": "a number",
     "text": "text in quotes",

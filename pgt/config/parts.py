@@ -1,26 +1,98 @@
 """From the sections of a run file to the library's objects, each built once."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from pgt import data, models, physics
-from pgt.config.build import Builder, arguments_of
-from pgt.config.descriptions import Equations, described
-from pgt.config.quantity_text import in_run_units
+from pgt.config.condition_text import Curve, OfReadings, UnknownCoefficient
+from pgt.config.derive import PartSection
+from pgt.config.descriptions import RESERVED, Equations, described
 from pgt.config.run import RunFile
-from pgt.config.schema import did_you_mean
-from pgt.config.time_values import bounds_of
+from pgt.config.schema import Section, did_you_mean
+from pgt.core.arguments import powers_of
+from pgt.core.errors import InputError
 from pgt.core.parser import parse_equation
+from pgt.core.registry import parts
+from pgt.data.dates import dates, seconds
+from pgt.data.units import amount, in_units
 from pgt.io import Columns, Dialect, read_columns
 from pgt.io.readers import build_observations
+from pgt.io.time_stamps import elapsed_since, split_origin
 from pgt.kernels.kernel import AbstractKernel
 from pgt.nn.scaling import Scaling
+from pgt.physics.curved_coordinates import at_axis, in_domain
 from pgt.physics.derivatives import parts_of
 from pgt.physics.gauge import check_gauges
 from pgt.physics.unknown_conditions import bordered
 from pgt.training.settings import ErrorBars, Training
+
+
+def arguments_of(builds: Callable) -> Mapping[str, inspect.Parameter]:
+    """The arguments of a class or function by name."""
+    return inspect.signature(builds).parameters
+
+
+class Builder:
+    """Makes parts; a mistake that only shows then still names file, line and key.
+
+    `for_kernels` gives what is known of kernels before a file says anything: what a table leaves out
+    is as in the kernel of the equation. `of_readings` gives the names of the axes in the file of
+    readings, and their units: a table from another file is taken to have the same.
+    """
+
+    def __init__(
+        self,
+        run: RunFile,
+        for_kernels: Callable[[], Mapping[str, Any]],
+        of_readings: OfReadings,
+    ):
+        self.run = run
+        self.for_kernels, self.of_readings = for_kernels, of_readings
+
+    def part(self, section: PartSection, *key: str | int, known: Mapping[str, Any] | None = None):
+        """The object, of what the file gives and, where it does not say, of what is `known` besides."""
+        takes = arguments_of(section.builds)
+        if getattr(section.builds, "part", None) == "kernel":
+            known = self.for_kernels()
+        options = {name: value for name, value in (known or {}).items() if name in takes}
+        options |= self.options(section, *key)
+        items: list = []
+        spread = any(argument.kind is argument.VAR_POSITIONAL for argument in takes.values())
+        for name, argument in takes.items():
+            if argument.kind is argument.VAR_POSITIONAL:
+                items += options.pop(name, ())
+            elif argument.kind is argument.VAR_KEYWORD:
+                options |= options.pop(name, {})
+            elif argument.default is argument.empty and name not in options:
+                raise self.run.error(f"this is missing; add for example {name} = 1", *key, name)
+            elif spread and argument.kind is argument.POSITIONAL_OR_KEYWORD and name in options:
+                items.append(options.pop(name))  # what stands before `*several` has no keyword
+        with self.run.located(*key):
+            return section.builds(*items, **options)
+
+    def options(self, section: Section, *key: str | int) -> dict[str, Any]:
+        """What the file gives, as the library takes it."""
+        return {name: self._value(value, *key, name) for name, value in section.given().items()}
+
+    def _value(self, value: Any, *key: str | int) -> Any:
+        match value:
+            case UnknownCoefficient():
+                return value.value()
+            case Curve():
+                with self.run.located(*key):
+                    return value.table(self.run.path.parent, self.of_readings)
+            case PartSection():
+                return self.part(value, *key)
+            case tuple():
+                return tuple(self._value(item, *key, index) for index, item in enumerate(value))
+            case dict():
+                return {name: self._value(item, *key, name) for name, item in value.items()}
+        return value
 
 
 class Parts:
@@ -48,7 +120,13 @@ class Parts:
         section = self.tables.domain.shape
         shape = None if section is None else self._build.part(section, "domain", "shape")
         with run.located("domain", *(("shape",) if shape is not None else ())):
-            return data.Domain(periodic=run.domain.periodic or (), units=units, shape=shape, **axes)
+            return data.Domain(
+                periodic=run.domain.periodic or (),
+                units=units,
+                shape=shape,
+                coordinates=run.domain.coordinates,
+                **axes,
+            )
 
     @cached_property
     def columns(self) -> Columns:
@@ -94,6 +172,8 @@ class Parts:
             spatial = [axis for axis in axes if axis != "t"]
             known = {"dimension": len(spatial), "steady": "t" not in axes}
             pde = self._build.part(section, "pde", known=known)
+        with run.located("pde"):
+            pde = in_domain(pde, self.domain)
         if pde.coords != axes:
             raise run.error(
                 f"the equation has the coordinates {', '.join(pde.coords)}, but [domain] has "
@@ -132,7 +212,7 @@ class Parts:
                 measured = run.observations.fields if run.observations else ()
                 check_gauges([*conditions, condition], pde, measured)
             conditions.append(condition)
-        return tuple(conditions)
+        return at_axis(conditions, pde, domain)
 
     def _check_axis(self, axis: str | tuple[str, ...] | None, index: int) -> None:
         walls = [axis for axis in self.domain.axes if axis != "t"]
@@ -209,3 +289,51 @@ class Parts:
         scaling = Scaling.fit(self.observations.aligned(self.governing.fields), self.domain)
         known = {"scaling": scaling, "seed": seed, "kernel": self.kernel, "domain": self.domain}
         return self._build.part(section, "model", known=known)
+
+
+def in_run_units(run: RunFile, units: Callable[[], Mapping[str, str]]) -> dict[str, Any]:
+    """The table [pde] with numbers for amounts such as "1.2e-5 m^2/s"; `units` are only asked for where
+    there is one."""
+    table = run.pde
+    needed = powers_of(parts("equation").get(str(table.get("name"))))
+
+    def number(value: Any, *key: str | int) -> Any:
+        match value:
+            case str() if amount(value) is not None:
+                with run.located(*key):
+                    return in_units(value, units(), needed.get(str(key[1])))
+            case {"value": int() | float() as given, "units": str(unit), **rest} if not rest:
+                return number(f"{given!r} {unit}", *key)
+            case list():
+                return [number(item, *key, index) for index, item in enumerate(value)]
+            case dict():
+                return {name: number(item, *key, name) for name, item in value.items()}
+        return value
+
+    return {
+        name: value if name in RESERVED else number(value, "pde", name)
+        for name, value in table.items()
+    }
+
+
+def bounds_of(run: RunFile, units: Callable[[], Mapping[str, str]]) -> dict[str, tuple[float, ...]]:
+    """The bounds of every axis as numbers; `units` are only asked for where there are dates."""
+    axes: dict[str, tuple[Any, ...]] = run.domain.axes
+    if "t" not in axes or not isinstance(axes["t"][0], str):
+        return axes
+    with run.located("domain", "t"):
+        return axes | {"t": _counted(axes["t"], units().get("t", ""))}
+
+
+def _counted(pair: tuple[str, ...], unit: str) -> tuple[float, ...]:
+    plain, origin = split_origin(unit)
+    if origin is None:
+        raise InputError(
+            "the bounds are dates, but the time of the readings is a number; write numbers, or say from "
+            'when they count: `units={"t": "s since 2024-03-01"}`.'
+        )
+    moments = dates(seconds("t", np.array(pair, object)))
+    low, high = elapsed_since(moments, origin, plain or "s").tolist()
+    if not low < high:
+        raise InputError(f"{pair[0]} is not before {pair[1]}; write [first, last].")
+    return low, high

@@ -6,7 +6,7 @@ import platform
 import subprocess
 from pathlib import Path
 
-from pgt.core.version import __version__
+__version__ = "0.1.0"
 
 
 def provenance() -> dict:

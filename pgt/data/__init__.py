@@ -2,4 +2,4 @@
 
 from pgt.data.domain import Domain as Domain
 from pgt.data.observations import Observations as Observations
-from pgt.data.synthetic import sample as sample
+from pgt.data.observations import sample as sample

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from jaxtyping import Float
 
 from pgt.core.errors import InputError
@@ -62,10 +63,10 @@ def seconds(where: str, data: Any) -> Float[np.ndarray, "..."]:
     return np.where(np.isnat(moments), np.nan, whole + rest / 1e9).reshape(array.shape)
 
 
-def counted(where: str, data: Any, unit: str | None) -> Float[np.ndarray, "..."]:
+def as_seconds(where: str, data: Any, unit: str | None) -> Float[np.ndarray, "..."]:
     """Dates as numbers of a time axis, which may count in any unit since any moment.
 
-    >>> counted("t", ["2024-03-12T10:30"], "minutes since 2024-03-12T10:00").tolist()
+    >>> as_seconds("t", ["2024-03-12T10:30"], "minutes since 2024-03-12T10:00").tolist()
     [30.0]
     """
     found = seconds(where, data)
@@ -126,3 +127,19 @@ def without_dates(points: Any, units: Mapping[str, str] | None, where: str = "po
 
 def _has_columns(points: Any) -> bool:
     return isinstance(points, Mapping | pd.DataFrame)
+
+
+def start_of(dataset: xr.Dataset) -> float | None:
+    """The first date of a dataset in seconds since 1970; None where it has none."""
+    if "t" not in dataset.coords or dataset["t"].dtype.kind != "M":
+        return None
+    return float(seconds("t", dataset["t"].to_numpy()).min())
+
+
+def counted_from(dataset: xr.Dataset, start: float | None) -> xr.Dataset:
+    """The dataset with seconds after `start` as its time; as it is where there is none."""
+    if start is None or start_of(dataset) is None:
+        return dataset
+    time = dataset["t"].copy(data=seconds("t", dataset["t"].to_numpy()) - start)
+    unit = UNIT if start == 0 else f"s since {text(start)}"
+    return dataset.assign_coords(t=time.assign_attrs(units=unit))

@@ -7,7 +7,8 @@ and the seams on which conditions hold. Whoever needs points asks it, and comput
 import copy
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -19,15 +20,137 @@ from pgt.core.errors import InputError
 from pgt.core.types import Key, Points
 from pgt.data.bounds import AXES as AXES
 from pgt.data.bounds import Bounds, check_names, limits_of, spanned
-from pgt.data.condition_regions import AbstractRegion, Faces, Instants, Seam, Spread
+from pgt.data.condition_regions import (
+    MEAN_NODES_IN_SHAPE,
+    AbstractRegion,
+    Faces,
+    Instants,
+    Seam,
+    Spread,
+    walled_ends,
+)
+from pgt.data.coordinate_systems import (
+    CARTESIAN,
+    check_limits,
+    scale_factors,
+    system_of,
+    volume_factor,
+)
 from pgt.data.dates import without_dates
-from pgt.data.edges import Edges
-from pgt.data.moving_boundary import Means, Swept
-from pgt.data.moving_domain import Passage, body_of, shaped
-from pgt.data.shaped_domain import Body
+from pgt.data.shaped_domain import Body, as_shape, check_shape
 from pgt.geometry.low_discrepancy import evenly
+from pgt.geometry.point_location import where_true
 from pgt.geometry.shape import AbstractShape, Boundary, Shape
 from pgt.geometry.shape_storage import shape_from_dict, shape_to_dict
+from pgt.geometry.walls import part_where
+
+# The state at the start is imposed at so many places.
+START_PLACES = 1024
+Ends = tuple[tuple[str, int], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Edges:
+    """Asked by a `Domain`, which is called as `said` in errors."""
+
+    box: Bounds
+    periodic: tuple[str, ...]
+    shape: AbstractShape | None
+    said: str
+
+    def walls(self, axis, side: str, where: str | None) -> Faces | Spread:
+        """The ends of some axes of space, or a part of them."""
+        ends = self._ends(axis, side)
+        if self.shape is None and where is None:
+            return Faces(self.box, ends)
+        return Spread.on(self.box, self.boundary(None, axis, side, where))
+
+    def wall(self, name: str, where: str | None) -> Spread:
+        """The walls of a name, or a part of them."""
+        return Spread.on(self.box, self.boundary(name, None, "both", where))
+
+    def boundary(self, wall: str | None, axis, side: str, where: str | None) -> list[Boundary]:
+        """All points known of a wall, or without its name of ends of the box, and their weights."""
+        parts = self._of_ends(axis, side, where) if wall is None else self._of_wall(wall)
+        if where is None:
+            return list(parts)
+        return [part_where(part, self._holds(where)) for part in parts]
+
+    def start(self) -> AbstractRegion:
+        """The whole of space at the first moment."""
+        self.box.index("t")  # Refuses a domain without time.
+        if self.shape is None:
+            return Faces(self.box, (("t", 0),))
+        space = Body(self.box.along(self.box.spatial_axes), self.shape)
+        return Spread.at_start(self.box, space.even(START_PLACES))
+
+    def seam(self, axis: str) -> Seam:
+        """The two ends of an axis, as one place."""
+        self.box.index(axis)
+        if self.shape is None or axis == "t":
+            return Seam(self.box, axis)
+        return Seam(self.box, axis, Spread.on(self.box, [self._body().face(axis, 0)]))
+
+    def instants(self, held: tuple[tuple[str, float], ...] | None) -> Instants:
+        """A position, or all of space, at every time."""
+        for axis, _ in held or ():
+            self.box.index(axis)
+        here = held and tuple((axis, self.box.to_local(axis, at)) for axis, at in held)
+        if self.shape is not None and here is not None:
+            self._check_inside(dict(here))
+        if self.shape is None or here is not None:
+            return Instants(self.box, here)
+        space = Body(self.box.along(self.box.spatial_axes), self.shape)
+        return Instants(self.box, here, *space.quadrature(MEAN_NODES_IN_SHAPE[self.box.has_time]))
+
+    # ------------------------------------------------------------------------------ inside
+
+    def _check_inside(self, place: dict[str, float]) -> None:
+        """Raise where a position is in an obstacle."""
+        missing = set(self.box.spatial_axes) - set(place)
+        if missing:
+            raise InputError(f"a position needs its {', '.join(sorted(missing))}; got {place}.")
+        start = {"t": self.box.bounds("t")[0]} if self.box.has_time else {}
+        point = np.array([(start | place)[axis] for axis in self.box.axes])
+        if not self._body().contains(point[None])[0]:
+            origin = np.asarray(self.box.origin or np.zeros(self.box.dimension))
+            named = zip(self.box.axes, point + origin, strict=True)
+            where = ", ".join(f"{axis} = {value:g}" for axis, value in named)
+            raise InputError(
+                f"the position {where} is outside the shape; write one that is inside."
+            )
+
+    def _body(self) -> Body:
+        return Body(self.box, self.shape or as_shape(self.box))
+
+    def _holds(self, where: str | None) -> Callable:
+        """At which places a condition holds; at all, where there is none."""
+        if where is None:
+            return lambda places: np.ones(len(places), bool)
+        axes = self.box.spatial_axes
+        origin = np.asarray(self.box.along(axes).origin or 0.0)
+        return lambda places: where_true(where, places + origin, axes)
+
+    def _of_wall(self, name: str) -> Sequence[Boundary]:
+        if self.shape is None:
+            raise InputError(
+                f"there is no wall {name!r}: the domain has no shape. Give it one with a wall of that "
+                f"name, Domain(..., shape=-Disk(radius=1, name={name!r}))."
+            )
+        return self._body().wall(name)
+
+    def _of_ends(self, axis, side: str, where: str | None) -> Sequence[Boundary]:
+        ends = self._ends(axis, side)
+        if len(self.box.spatial_axes) == 1:
+            raise InputError(f"where={where!r}: with one axis of space a wall is one place.")
+        return [self._body().face(*end) for end in ends]
+
+    def _ends(self, axis, side: str) -> Ends:
+        ends = walled_ends(self.box, self.periodic, axis, side)
+        if not ends:
+            raise InputError(f"{self.said} has no spatial axis that ends in a wall.")
+        return ends
+
 
 Real = float | int | np.floating | np.integer
 
@@ -35,7 +158,7 @@ Real = float | int | np.floating | np.integer
 @checked
 @dataclasses.dataclass(frozen=True, init=False, repr=False)
 class Domain:
-    """Named, bounded axes, any of x, y, z, t, always kept in that order.
+    """Named, bounded axes, any of r, θ, x, y, z, t, always kept in that order.
 
     It holds only strings and numbers: hashable, static under `jit`, and written to JSON as it is.
 
@@ -45,15 +168,21 @@ class Domain:
         Spatial axes whose two ends are one place.
     units
         By axis, for labels and to compare with those of the readings.
+    coordinates
+        "cartesian"; "cylindrical" (or "polar", "axisymmetric") with r, θ and z, of which r is the
+        distance from an axis; "spherical" with r, the distance from a point, and θ, the angle from an
+        axis. `lap`, `div` and `grad` of the equation follow, and so do fluxes and totals.
     shape
         What of the box is meant, where it is not all: `Disk(...) - Disk(...)`, or `-Disk(...)` for an
-        obstacle, which may move, -Disk(...).moving(x="0.1*t"). Its walls have the names of the shapes.
+        obstacle. Its walls have the names of the shapes.
     **bounds
         A pair of numbers for each axis; of dates for t, t=("2024-05-01T12:00", "2024-05-01T13:00").
 
     >>> domain = Domain(t=(0, 2), x=(-1, 1), periodic=("x",), units={"t": "s"})
     >>> domain.axes, domain.bounds("t"), domain.extent.tolist()
     (('x', 't'), (0.0, 2.0), [2.0, 2.0])
+    >>> Domain(r=(0, 0.1), t=(0, 60), coordinates="spherical")
+    Domain(r=(0, 0.1), t=(0, 60), coordinates='spherical')
     >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(radius=0.5, name="cylinder"))
     >>> channel.wall_names, round(channel.volume, 2)
@@ -64,6 +193,7 @@ class Domain:
     periodic: tuple[str, ...]
     unit_pairs: tuple[tuple[str, str], ...]
     shape: AbstractShape | None = None
+    coordinates: str = CARTESIAN
 
     def __init__(
         self,
@@ -71,6 +201,7 @@ class Domain:
         periodic: Sequence[str] = (),
         units: Mapping[str, str] | None = None,
         shape: Shape | None = None,
+        coordinates: str = CARTESIAN,
         **bounds,  # a pair of numbers each
     ):
         check_names(bounds, periodic, units or {})
@@ -78,16 +209,36 @@ class Domain:
         bounds, units = without_dates(bounds, units, "Domain")
         set_field = object.__setattr__  # the way into a frozen dataclass
         set_field(self, "box", Bounds(axes, tuple(limits_of(axis, bounds[axis]) for axis in axes)))
+        set_field(self, "coordinates", system_of(coordinates, axes))
+        check_limits(self.coordinates, dict(zip(axes, self.box.limits, strict=True)))
         set_field(self, "periodic", tuple(axis for axis in axes if axis in periodic))
         set_field(
             self, "unit_pairs", tuple((a, str(units[a])) for a in axes if units and a in units)
         )
-        set_field(self, "shape", None if shape is None else shaped(shape, self.box, self.periodic))
+        set_field(
+            self, "shape", None if shape is None else check_shape(shape, self.box, self.periodic)
+        )
+
+    @classmethod
+    def around(cls, points: Mapping, **options) -> "Domain":
+        """The smallest box that holds points, columns by axis; along an axis on which they all are at one
+        place it has length 1. `options` are `periodic`, `units` and `shape`.
+
+        >>> Domain.around({"x": [0.2, 0.9, 0.5], "t": [3.0, 3.0, 3.0]})
+        Domain(x=(0.2, 0.9), t=(2.5, 3.5))
+        """
+        columns, units = without_dates(points, options.pop("units", None), "Domain.around")
+        ends = {a: (float(np.min(c)), float(np.max(c))) for a, c in columns.items()}
+        box: dict[str, Any] = {
+            a: (x, y) if x < y else (x - 0.5, y + 0.5) for a, (x, y) in ends.items()
+        }
+        return cls(units=units, **options, **box)
 
     def __repr__(self) -> str:
         parts = [f"{a}={spanned(a, self.bounds(a), self.units)}" for a in self.axes]
         parts += [f"periodic={self.periodic}"] if self.periodic else []
         parts += [f"units={self.units}"] if self.unit_pairs else []
+        parts += [f"coordinates={self.coordinates!r}"] if self.coordinates != CARTESIAN else []
         parts += [f"shape={self.shape.brief()}"] if self.shape is not None else []
         return f"Domain({', '.join(parts)})"
 
@@ -137,31 +288,23 @@ class Domain:
     # ---------------------------------------------------------------------------------- inside
 
     @property
-    def _filled(self) -> Bounds | Body | Passage:
+    def _filled(self) -> Bounds | Body:
         """Who answers for the inside: the box itself, where there is no shape."""
         return self.box if self.shape is None else self._body()
 
     @property
-    def moves(self) -> bool:
-        """Whether it has a shape that moves."""
-        return self.shape is not None and self.shape.moves
+    def space(self) -> "Domain":
+        """The same domain without its time.
 
-    @checked
-    def at(self, t: Real) -> "Domain":
-        """Space at one instant: the same domain without its time, and where its shape is then.
-
-        >>> from pgt.geometry import Disk
-        >>> hole = Disk(radius=0.2, name="hole").moving(x="0.5*t")
-        >>> Domain(x=(-1, 1), y=(-1, 1), t=(0, 1), shape=-hole).at(1.0).contains([[0.5, 0.0]]).tolist()
-        [False]
+        >>> Domain(x=(0, 1), t=(0, 2)).space
+        Domain(x=(0, 1))
         """
         if not self.has_time:
-            raise InputError(f"{self}.at({t}): ask a domain that has a time.")
-        other, space = copy.copy(self), self.spatial_axes
+            return self
+        other, axes = copy.copy(self), self.spatial_axes
         units = tuple((axis, unit) for axis, unit in self.unit_pairs if axis != "t")
-        shape = self.shape and self.shape.at(float(t))
-        for name, value in ("box", self.box.along(space)), ("unit_pairs", units), ("shape", shape):
-            object.__setattr__(other, name, value)
+        object.__setattr__(other, "box", self.box.along(axes))
+        object.__setattr__(other, "unit_pairs", units)
         return other
 
     @property
@@ -222,12 +365,12 @@ class Domain:
         """
         return self._filled.quadrature(n)
 
-    def _body(self) -> Body | Passage:
+    def _body(self) -> Body:
         if self.shape is None:
             raise InputError(
                 f"{self} has no shape; give it one: shape=Disk(radius=1), for example."
             )
-        return body_of(self.box, self.shape)
+        return Body(self.box, self.shape)
 
     @property
     def _edges(self) -> Edges:
@@ -247,7 +390,7 @@ class Domain:
         axis: str | Sequence[str] | None = None,
         side: str = "both",
         where: str | None = None,
-    ) -> Faces | Spread | Swept:
+    ) -> Faces | Spread:
         """The ends of some spatial axes, or of all that are not periodic.
 
         `side` is "lower", "upper" or "both"; `where` a condition that chooses a part of them.
@@ -258,7 +401,7 @@ class Domain:
         return self._edges.walls(axis, side, where)
 
     @checked
-    def wall(self, name: str, where: str | None = None) -> Spread | Swept:
+    def wall(self, name: str, where: str | None = None) -> Spread:
         """The walls of the shape that have this name, or that part of them where a condition holds.
 
         >>> from pgt.geometry import Disk
@@ -267,18 +410,6 @@ class Domain:
         3.142
         """
         return self._edges.wall(name, where)
-
-    @checked
-    def wall_velocity(self, name: str, points) -> Float[np.ndarray, "n k"]:
-        """How fast a wall of the shape moves, at points of it; zero, where the shape stands still.
-
-        >>> from pgt.geometry import Disk
-        >>> shape = -Disk(name="hole").moving(x="t^2")
-        >>> domain = Domain(x=(-2, 4), y=(-2, 2), t=(0, 1), shape=shape)
-        >>> domain.wall_velocity("hole", np.array([[1.25, 0.0, 0.5]])).tolist()
-        [[1.0, 0.0]]
-        """
-        return self._edges.velocity(name, points)
 
     @checked
     def boundary(
@@ -301,9 +432,18 @@ class Domain:
         return self._edges.seam(axis)
 
     @checked
-    def instants(self, position: Mapping[str, float] | None = None) -> Instants | Means:
+    def instants(self, position: Mapping[str, float] | None = None) -> Instants:
         """A position, or all of space where none is given, at every time; at one, if it names a t."""
         return self._edges.instants(None if position is None else tuple(position.items()))
+
+    def volume_factor(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " n"]:
+        """At points of space, the volume of a unit step along every axis: 2 pi r, for example."""
+        columns = zip(self.spatial_axes, np.asarray(points, float).T, strict=True)
+        return np.broadcast_to(volume_factor(self.coordinates, dict(columns)), len(points))
+
+    def scale_factors(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
+        """At points of space, the length of a unit step along each axis."""
+        return scale_factors(self.coordinates, self.spatial_axes, points)
 
     # --------------------------------------------------------------- counted from elsewhere
 
@@ -314,9 +454,7 @@ class Domain:
         object.__setattr__(other, "box", self.box.moved(by))
         if self.shape is not None:
             back = [-float(by[self.index(axis)]) for axis in self.spatial_axes]
-            shape = self.shape.moved(*back)
-            shape = shape.counted_from(by[self.index("t")]) if self.has_time else shape
-            object.__setattr__(other, "shape", shape)
+            object.__setattr__(other, "shape", self.shape.moved(*back))
         return other
 
     # ----------------------------------------------------------------------------------- as JSON
@@ -325,20 +463,28 @@ class Domain:
         """Plain lists and dictionaries, for JSON."""
         bounds = {axis: list(self.bounds(axis)) for axis in self.axes}
         plain = {"bounds": bounds, "periodic": list(self.periodic), "units": self.units}
+        if self.coordinates != CARTESIAN:
+            plain["coordinates"] = self.coordinates
         return plain if self.shape is None else {**plain, "shape": shape_to_dict(self.shape)}
 
     @classmethod
     @checked
     def from_dict(cls, data: Mapping) -> "Domain":
         """The inverse of `to_dict`."""
-        if set(data) - {"shape"} != {"bounds", "periodic", "units"} or not isinstance(
-            data["bounds"], Mapping
-        ):
+        if set(data) - {"shape", "coordinates"} != {
+            "bounds",
+            "periodic",
+            "units",
+        } or not isinstance(data["bounds"], Mapping):
             raise InputError(
                 'a domain is written {"bounds": {"x": [0, 1], ...}, "periodic": [...], '
                 f'"units": {{...}}}}; got the keys {sorted(map(str, data))}.'
             )
         shape = shape_from_dict(data["shape"]) if "shape" in data else None
         return cls(
-            periodic=tuple(data["periodic"]), units=data["units"], shape=shape, **data["bounds"]
+            periodic=tuple(data["periodic"]),
+            units=data["units"],
+            shape=shape,
+            coordinates=data.get("coordinates", CARTESIAN),
+            **data["bounds"],
         )

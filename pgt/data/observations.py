@@ -12,11 +12,12 @@ import pandas as pd
 import xarray as xr
 from jaxtyping import Array, Bool, Float, Int
 
+from pgt.core.arguments import Seed
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
-from pgt.data import _checks, _duplicates, _readers
-from pgt.data.dates import without_dates
-from pgt.data.domain import AXES, Domain
+from pgt.data import _checks, _readers
+from pgt.data.dates import text, without_dates
+from pgt.data.domain import AXES, Domain, Real
 from pgt.data.units import require_same
 
 
@@ -122,7 +123,7 @@ class Observations(eqx.Module):
             fields=fields,
             units=tuple(_checks.check_units(units, coords + fields).items()),
         )
-        return _duplicates.settle(readings, duplicates)
+        return _checks.settle_duplicates(readings, duplicates)
 
     @classmethod
     @checked
@@ -350,3 +351,97 @@ def _has_width(half: Float[Array | np.ndarray, "n d"]) -> Bool[np.ndarray, " d"]
         return (np.asarray(half) > 0).any(axis=0).reshape(-1)
     except jax.errors.TracerArrayConversionError:
         return np.ones(half.shape[1], bool)
+
+
+# ------------------------------------------------------------------------------- limits of precision
+
+LARGEST_NUMBER, SMALLEST_NUMBER = 1e30, 1e-30  # products of two such numbers still have digits
+FARTHEST_ORIGIN = 1e11  # away, in extents: beyond, even in double precision few positions differ
+
+
+def check_limits(observations: Observations, domain: Domain) -> None:
+    """Raise where values, axes or noise would overflow, vanish or lose their digits."""
+    for axis, extent in zip(domain.axes, domain.extent, strict=True):
+        _check_size(f"axis {axis} has the length", extent)
+    offset = np.maximum(np.abs(domain.lower), np.abs(domain.upper)) / domain.extent
+    if offset.max() > FARTHEST_ORIGIN:
+        axis = domain.axes[int(offset.argmax())]
+        raise InputError(
+            f"axis {axis} runs over {domain.bounds(axis)}: beside its offset even double "
+            f"precision can hardly tell positions apart. Count {axis} from an origin nearer by, in "
+            "the readings and the domain."
+        )
+    for name in observations.fields:
+        rows, _, values, noise = observations.measured(name)
+        for kind, numbers in (("value", values), ("noise", noise)):
+            sizes = np.abs(numbers)
+            if sizes.size and sizes.max() > 0:
+                row = rows[sizes.argmax()]
+                _check_size(f"field {name!r}, row {row}: the largest {kind} is", sizes.max())
+
+
+def _check_size(what: str, size: float) -> None:
+    if not SMALLEST_NUMBER <= size <= LARGEST_NUMBER:
+        raise InputError(
+            f"{what} {size:g}, which single precision cannot work with; choose a unit in which the "
+            f"numbers lie between {SMALLEST_NUMBER:g} and {LARGEST_NUMBER:g}."
+        )
+
+
+@checked
+def sample(
+    truth: xr.Dataset | xr.DataArray,
+    n: int,
+    fields: Sequence[str] | None = None,
+    noise: Real | Mapping[str, Real] = 0.0,
+    seed: Seed = 0,
+    record_noise: bool = False,
+) -> Observations:
+    """Readings at `n` different grid points of a known field, chosen at random.
+
+    Gaussian noise is added: a number η means σ = η · std of the sampled values, field by field; a
+    dict gives σ itself by field. `record_noise` keeps σ in the result; real users seldom know it.
+    The same seed picks the same points whatever the noise.
+
+    >>> truth = xr.Dataset({"u": ("x", [0.0, 1.0, 4.0, 9.0])}, {"x": [0.0, 1.0, 2.0, 3.0]})
+    >>> readings = sample(truth, n=3, noise=0.05)
+    >>> len(readings), readings.coords, readings.fields
+    (3, ('x',), ('u',))
+    """
+    points, values, units = _readers.flatten(truth, fields)
+    coords, fields = tuple(points), tuple(values)
+    grid, table = (
+        _checks.as_table("truth", points, coords),
+        _checks.as_table("truth", values, fields),
+    )
+    usable = np.flatnonzero(np.isfinite(table).any(axis=1))
+    if not 1 <= n <= len(usable):
+        raise InputError(
+            f"n = {n}: the truth has {len(usable)} grid points; ask for 1 to that many."
+        )
+    rng = np.random.default_rng(seed)
+    rows = rng.choice(usable, n, replace=False)
+    table = table[rows]
+    sigma = _checks.noise_levels(noise, table, fields)
+    table = table + sigma * rng.standard_normal(table.shape)
+    return Observations.from_arrays(
+        grid[rows],
+        table,
+        coords=coords,
+        fields=fields,
+        noise=dict(zip(fields, sigma, strict=True)) if record_noise else None,
+        units=units,
+    )
+
+
+def readings_from(observations: Observations, start: float | None) -> Observations:
+    """The readings with seconds after `start` as their time; as they are where there is none."""
+    if start is None or "t" not in observations.coords:
+        return observations
+    moved = np.array(observations.points, float)
+    moved[:, observations.coords.index("t")] -= start
+    units = tuple((dict(observations.units) | {"t": f"s since {text(start)}"}).items())
+    return Observations(
+        moved, observations.values, observations.mask, observations.noise, observations.half_width,
+        observations.coords, observations.fields, units,
+    )  # fmt: skip

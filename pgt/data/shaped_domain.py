@@ -14,9 +14,15 @@ from jaxtyping import Array, Bool, Float
 from pgt.core.errors import InputError, warn_of
 from pgt.core.types import Key, Points
 from pgt.data.bounds import Bounds
-from pgt.data.quadrature_weights import balanced
-from pgt.data.shape_quadrature import tiles
-from pgt.data.tables import even_inside, graded, graded_places, picked, places_inside
+from pgt.data.shape_points import (
+    balance_weights,
+    even_inside,
+    find_tiles,
+    pick_places,
+    sample_near_walls,
+    tabulate_places,
+    weigh_by_distance,
+)
 from pgt.geometry import shape as shapes
 from pgt.geometry import solid as of_space
 from pgt.geometry.low_discrepancy import evenly
@@ -25,22 +31,40 @@ from pgt.geometry.set_operations import Intersection
 from pgt.geometry.shape import AbstractShape, Boundary
 from pgt.geometry.walls import COUNTS, kept, kept_of, to_walls
 
-SLACK = 1e-6  # of the size: readings on a wall are stored in single precision
-LEAST_SHARE = 1e-5  # of its box that a shape fills, unless something is wrong
-LEAST_GAP = 2e-3  # of the box, between what is inside and what walls enclose
-THIN_GAP = 0.1  # the same, of what is inside or not, whichever is less
-RARE = 0.05  # of the box: less is counted by more points
+# Readings on a wall are stored in single precision: so far outside, in sizes of the box, they count as
+# inside.
+WALL_TOLERANCE = 1e-6
+# A shape that fills a smaller share of its box was given wrongly.
+MIN_FILLED_SHARE = 1e-5
+# What is inside and what the walls enclose may differ by this share of the box.
+MAX_AREA_GAP = 2e-3
+# The same relative to what is inside or outside, whichever is less.
+MAX_RELATIVE_AREA_GAP = 0.1
+# A smaller share of the box is measured with more points.
+MIN_SHARE_FOR_FEW_POINTS = 0.05
 FEW, MANY = 1 << 14, 1 << 20  # points of the box
-DIFFERENT = 5e-3  # of two ends that are one place
+# The two ends of a periodic axis may differ in this share of their points.
+MAX_SEAM_MISMATCH = 5e-3
 SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other units
-MOSTLY = 0.5  # of the box, filled by what has a small hole
+# In a shape that fills more of the box than this, a tiny hole may be meant.
+MIN_SHARE_WITH_SMALL_HOLE = 0.5
 
 
-class InBox:
-    """A shape in a box, which may have time."""
+@dataclasses.dataclass(frozen=True)
+class Body:
+    """What of a box lies inside a shape, at all times.
+
+    >>> from pgt.geometry import Disk
+    >>> body = Body(Bounds(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0))), Disk(radius=0.5))
+    >>> body.contains([[0.0, 0.0], [0.9, 0.0]]).tolist(), round(body.volume / np.pi, 4)
+    ([True, False], 0.25)
+    """
 
     box: Bounds
     shape: AbstractShape
+
+    def __hash__(self) -> int:
+        return hash((self.box, self.shape))
 
     @cached_property
     def space(self) -> Bounds:
@@ -59,24 +83,7 @@ class InBox:
 
     @cached_property
     def _slack(self) -> float:
-        return SLACK * float(np.linalg.norm(self.space.extent))
-
-
-@dataclasses.dataclass(frozen=True)
-class Body(InBox):
-    """What of a box lies inside a shape, at all times.
-
-    >>> from pgt.geometry import Disk
-    >>> body = Body(Bounds(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0))), Disk(radius=0.5))
-    >>> body.contains([[0.0, 0.0], [0.9, 0.0]]).tolist(), round(body.volume / np.pi, 4)
-    ([True, False], 0.25)
-    """
-
-    box: Bounds
-    shape: AbstractShape
-
-    def __hash__(self) -> int:
-        return hash((self.box, self.shape))
+        return WALL_TOLERANCE * float(np.linalg.norm(self.space.extent))
 
     @property
     def volume(self) -> float:
@@ -98,7 +105,7 @@ class Body(InBox):
 
     def from_unit(self, unit: Points) -> Points:
         """Points of the unit cube as places inside: what is spread evenly stays so."""
-        places = picked(places_inside(self.space, self.solid), unit)
+        places = pick_places(tabulate_places(self.space, self.solid), unit)
         if not self.box.has_time:
             return places
         times = self.box.along(("t",)).from_unit(unit[:, len(self.space.axes) :])
@@ -112,7 +119,9 @@ class Body(InBox):
     def near_walls(self, key: Key, n: int, reach: float) -> Float[Array, "{n} d"]:
         """n independent points, the denser the closer a wall of the shape is; works under jit."""
         where, when = jax.random.split(key)
-        at = graded(where, n, *graded_places(self.space, self.solid, self.shape, reach))
+        at = sample_near_walls(
+            where, n, *weigh_by_distance(self.space, self.solid, self.shape, reach)
+        )
         if not self.box.has_time:
             return at
         times = self.box.along(("t",)).from_unit(jax.random.uniform(when, (n, 1)))
@@ -159,7 +168,7 @@ class Body(InBox):
 
     # ---------------------------------------------------------------------------------- checks
 
-    def check(self, periodic: Sequence[str] = (), *, has_walls: bool = True) -> None:
+    def check(self, periodic: Sequence[str] = ()) -> None:
         """Raise unless the shape fills a good part of the box, leaves some of it free or need not, and is
         the same at both ends of an axis that is periodic."""
         axes, shape = self.space.axes, self.shape
@@ -172,14 +181,14 @@ class Body(InBox):
         share = float(np.mean(shape.inside(places)))
         for leaf in shape.leaves():
             self._check_size(leaf, share)
-        if share < LEAST_SHARE and not self._has_inside():
+        if share < MIN_FILLED_SHARE and not self._has_inside():
             raise InputError(
                 f"Domain(shape=...): nothing of the shape lies in the box {_shown(self.space)}; the "
                 f"shape reaches from {_corner(shape.bounds()[0])} to {_corner(shape.bounds()[1])}. If it "
                 "is meant to be there, it is too thin: walls closer to each other than some millionths "
                 "of their size are one."
             )
-        if has_walls and share == 1 and not self.has_walls():
+        if share == 1 and not self.has_walls():
             raise InputError(
                 f"Domain(shape=...): no wall of the shape lies in the box {_shown(self.space)}: it is "
                 "all inside. Are both in the same units? Else leave the shape out."
@@ -195,7 +204,7 @@ class Body(InBox):
             at_end = places.copy()
             at_end[:, self.space.index(axis)] = bound
             ends.append(self.shape.inside(at_end, self._slack))
-        if np.mean(ends[0] != ends[1]) > DIFFERENT:
+        if np.mean(ends[0] != ends[1]) > MAX_SEAM_MISMATCH:
             raise InputError(
                 f"Domain(periodic={axis!r}): the shape is not the same at both ends of {axis}, which are "
                 "one place. What reaches beyond one end comes in at the other: add it there, with "
@@ -204,11 +213,11 @@ class Body(InBox):
 
     def _check_closed(self, share: float) -> None:
         """Raise where the walls that were found do not enclose what is inside."""
-        count = MANY if min(share, 1 - share) < RARE else FEW
+        count = MANY if min(share, 1 - share) < MIN_SHARE_FOR_FEW_POINTS else FEW
         places = self.space.from_unit(evenly(count, len(self.space.axes)))
         share = float(np.mean(self.shape.inside(np.asarray(places, float))))
         enclosed = self.solid.measure() / math.prod(self.space.extent)
-        gap = min(LEAST_GAP, THIN_GAP * min(share, 1 - share))
+        gap = min(MAX_AREA_GAP, MAX_RELATIVE_AREA_GAP * min(share, 1 - share))
         if abs(enclosed - share) > gap + 4 * math.sqrt(share * (1 - share) / count):
             raise InputError(
                 f"Domain(shape=...): {share:.3g} of the box {_shown(self.space)} is inside, but walls "
@@ -233,7 +242,7 @@ class Body(InBox):
             f"{_corner(lower)} to {_corner(upper)}. Write both in the same units, for example with "
             f"shape.scaled({'1000' if factor < 1 else '0.001'})"
         )
-        if factor > 1 or filled < MOSTLY:
+        if factor > 1 or filled < MIN_SHARE_WITH_SMALL_HOLE:
             raise InputError(f'{doubt}, in a run file kind = "placed" and factor.')
         grown = (np.asarray(lower) / factor, np.asarray(upper) / factor)
         if np.all((grown[0] < self.space.upper) & (grown[1] > self.space.lower)):
@@ -254,6 +263,20 @@ class Body(InBox):
         return False
 
 
+def check_shape(shape, box: Bounds, periodic: Sequence[str]) -> AbstractShape:
+    """The shape, where it makes sense in the box."""
+    if not isinstance(shape, AbstractShape):
+        raise InputError(f"Domain(shape={shape!r}): write a shape, such as Disk(radius=1).")
+    space = box.along(box.spatial_axes)
+    if len(space.axes) not in (2, 3):
+        raise InputError(
+            f"Domain(shape=...): a shape needs two or three axes of space, not {', '.join(box.axes)}."
+        )
+    found = shape.within(space.lower, space.upper) if shape.dimension == len(space.axes) else shape
+    Body(box, found).check(periodic)
+    return found
+
+
 def as_shape(box: Bounds) -> Rectangle | of_space.Box:
     """A box as a shape."""
     space = box.along(box.spatial_axes)
@@ -268,9 +291,9 @@ def nodes_inside(
     """About n points and their weights, as `Body.quadrature` says."""
     if body.box.has_time:
         return body.even(n), np.full(n, body.volume / n)
-    found = tiles(body.solid.inside, body.space.lower, body.space.upper, n, fine)
+    found = find_tiles(body.solid.inside, body.space.lower, body.space.upper, n, fine)
     points, shares = found or (body.even(n), np.full(n, 1 / n))
-    return points, balanced(points, shares * body.volume, body.solid.walls())
+    return points, balance_weights(points, shares * body.volume, body.solid.walls())
 
 
 def _shown(box: Bounds) -> str:

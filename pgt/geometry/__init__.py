@@ -1,7 +1,6 @@
 """Shapes of the plane and of space, and what can be asked of them."""
 
 from pgt.geometry.formula import Formula as Formula
-from pgt.geometry.moving import Moving as Moving
 from pgt.geometry.placement import Placed as Placed
 from pgt.geometry.plane import Disk as Disk
 from pgt.geometry.plane import Ellipse as Ellipse

@@ -1,16 +1,17 @@
 """Shapes given by a formula that is below zero inside."""
 
 import dataclasses
+import itertools
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
 
 from pgt.core.errors import InputError
+from pgt.core.expression_trees import CONSTANTS, WITH_NUMPY, evaluate, names_in, unknown_name
 from pgt.core.parser import parse
 from pgt.core.registry import register
-from pgt.core.trees import CONSTANTS, WITH_NUMPY, evaluate, names_in, unknown_name
-from pgt.geometry.contour import level_lines, level_surface
 from pgt.geometry.plane import along_edges
 from pgt.geometry.shape import (
     AbstractLeaf,
@@ -23,11 +24,14 @@ from pgt.geometry.shape import (
     wall_name,
 )
 from pgt.geometry.surface import Surface
-from pgt.geometry.walls import STRAIGHT
+from pgt.geometry.walls import MIN_STRAIGHT_COSINE
 
-SIDES = {2: 512, 3: 72}  # of the grid on which the boundary is looked for
-STEP = 1e-6  # of the size, for slopes
-CORNER = 3.0  # times the length of a piece: how far away its corner may be
+# Cells along each axis of the grid on which the boundary is searched: finer parts are missed.
+GRID_SIDES = {2: 512, 3: 72}
+# The step of finite differences in units of the size.
+SLOPE_STEP = 1e-6
+# The corner between two pieces lies at most so many of their lengths away.
+MAX_CORNER_DISTANCE = 3.0
 
 
 @register("formula")
@@ -69,11 +73,6 @@ class Formula(AbstractLeaf):
             raise InputError(f"Formula(text={text!r}): write it as text, 'x**2 + y**2 - 1'.")
         names = [found.name for found in names_in(parse(text)) if found.name not in CONSTANTS]
         for found in names_in(parse(text)):
-            if found.name == "t":
-                raise InputError(
-                    f"Formula({text!r}): it is of places alone; write the shape at rest, and how it "
-                    'moves with .moving(x="0.1*t").'
-                )
             if found.name not in (*CONSTANTS, "x", "y", "z"):
                 raise unknown_name(text, found, ("x", "y", "z"), "Formula")
         if not names:
@@ -113,7 +112,7 @@ class Formula(AbstractLeaf):
         return np.where(np.isnan(found), np.inf, np.broadcast_to(found, len(points)))
 
     def _slope(self, points) -> Float[np.ndarray, "n k"]:
-        step = STEP * self._size
+        step = SLOPE_STEP * self._size
         columns = []
         for axis in range(self.dimension):
             shift = np.zeros(self.dimension)
@@ -149,7 +148,7 @@ class Formula(AbstractLeaf):
         return self._outward(found._replace(points=self._onto(found.points)))
 
     def _lines(self, count: int) -> Boundary:
-        lines = level_lines(self._value, *self.bounds(), SIDES[2])
+        lines = level_lines(self._value, *self.bounds(), GRID_SIDES[2])
         lines = [self._with_corners(self._onto(line)) for line in lines]
         if not lines:
             raise InputError(self._nowhere())
@@ -167,12 +166,12 @@ class Formula(AbstractLeaf):
         """Where its boundary has a corner, in the plane: as far as it says where it is looked at."""
         if self.dimension == 3 or not np.isfinite(self.bounds()).all():
             return super().corners()
-        lines = level_lines(self._value, *self.bounds(), SIDES[2])
+        lines = level_lines(self._value, *self.bounds(), GRID_SIDES[2])
         found = np.concatenate(
             [np.zeros((0, 2)), *(self._cut_off(self._onto(line))[1] for line in lines)]
         )
         # Where a place of the line is a corner, it is cut off on both of its sides.
-        _, first = np.unique(np.round(found / (STEP * self._size)), axis=0, return_index=True)
+        _, first = np.unique(np.round(found / (SLOPE_STEP * self._size)), axis=0, return_index=True)
         return found[np.sort(first)]
 
     def _cut_off(self, line):
@@ -186,8 +185,10 @@ class Formula(AbstractLeaf):
         with np.errstate(all="ignore"):
             along = np.sum(normals[1:] * step, axis=1) / turn
         corners = line[:-1] + along[:, None] * np.column_stack([-ay, ax])
-        near = np.linalg.norm(corners - line[:-1], axis=1) < CORNER * np.linalg.norm(step, axis=1)
-        rows = np.flatnonzero((straight < STRAIGHT) & near)
+        near = np.linalg.norm(corners - line[:-1], axis=1) < MAX_CORNER_DISTANCE * np.linalg.norm(
+            step, axis=1
+        )
+        rows = np.flatnonzero((straight < MIN_STRAIGHT_COSINE) & near)
         return rows, corners[rows]
 
     def _outward(self, found: Boundary) -> Boundary:
@@ -201,7 +202,7 @@ class Formula(AbstractLeaf):
 
     @cached_property
     def _surface(self) -> Surface:
-        corners, triangles = level_surface(self._value, *self.bounds(), SIDES[3])
+        corners, triangles = level_surface(self._value, *self.bounds(), GRID_SIDES[3])
         if not len(triangles):
             raise InputError(self._nowhere())
         surface = object.__new__(Surface)  # it may be cut open by the box, which others close
@@ -210,7 +211,7 @@ class Formula(AbstractLeaf):
 
     def _onto(self, points):
         """The points moved to where the formula is zero, by Newton's steps."""
-        cell = self._size / SIDES[self.dimension]
+        cell = self._size / GRID_SIDES[self.dimension]
         for _ in range(3):
             slope = self._slope(points)
             steep = np.maximum(np.sum(slope**2, axis=1, keepdims=True), 1e-300)
@@ -224,3 +225,85 @@ class Formula(AbstractLeaf):
             f"Formula({self.text!r}): it changes its sign nowhere between {lower.tolist()} and "
             f"{upper.tolist()}; the shape is empty there, or all there is."
         )
+
+
+def level_lines(value: Callable, lower, upper, side: int) -> list[np.ndarray]:
+    """Lines (n, 2) along which the function is zero, found on a grid.
+
+    >>> lines = level_lines(lambda p: p[:, 0] - 0.25, [0, 0], [1, 1], 8)
+    >>> len(lines), bool(np.allclose(lines[0][:, 0], 0.25))
+    (1, True)
+    """
+    from contourpy import contour_generator  # comes with matplotlib
+
+    x, y = (np.linspace(a, b, side + 1) for a, b in zip(lower, upper, strict=True))
+    grid = np.stack(np.meshgrid(x, y), axis=-1)
+    heights = value(grid.reshape(-1, 2)).reshape(side + 1, side + 1)
+    lines = (np.asarray(line) for line in contour_generator(x, y, heights).lines(0.0))
+    return [line for line in lines if len(line) > 1]
+
+
+def level_surface(value: Callable, lower, upper, side: int) -> tuple[np.ndarray, np.ndarray]:
+    """Corners and triangles of the surface on which the function is zero, normals towards larger values.
+
+    Every cell of a grid is cut into six tetrahedra, each of which the surface crosses in one triangle
+    or two (marching tetrahedra).
+    """
+    axes = [np.linspace(a, b, side + 1) for a, b in zip(lower, upper, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    heights = value(grid)
+    heights = np.where(heights == 0, 1e-300, heights)
+    tetrahedra = _tetrahedra(side)
+    below = heights[tetrahedra] < 0
+    crossed = below.any(axis=1) & ~below.all(axis=1)
+    tetrahedra, below = tetrahedra[crossed], below[crossed]
+    order = np.argsort(~below, axis=1, kind="stable")  # those below zero first
+    sorted_, count = np.take_along_axis(tetrahedra, order, axis=1), below.sum(axis=1)
+    edges = np.concatenate(
+        [sorted_[count == n][:, picks].reshape(-1, 3, 2) for n, picks in _CASES.items()]
+    )
+    return _oriented(grid, heights, edges)
+
+
+# Of a tetrahedron's corners, 1, 2 or 3 below zero and listed first: the edges that are crossed.
+_CASES = {
+    1: [0, 1, 0, 2, 0, 3],
+    2: [0, 2, 0, 3, 1, 2, 1, 2, 0, 3, 1, 3],
+    3: [0, 3, 1, 3, 2, 3],
+}
+
+
+def _tetrahedra(side: int):
+    """(6 cells, 4) numbers of grid points: a path along the axes, in each order, across every cell."""
+    strides = np.array([(side + 1) ** 2, side + 1, 1])
+    cells = np.stack(np.meshgrid(*[np.arange(side)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    base = cells @ strides
+    paths = [np.cumsum([0, *strides[list(order)]]) for order in itertools.permutations(range(3))]
+    return np.concatenate([base[:, None] + path for path in paths])
+
+
+def _oriented(grid, heights, edges):
+    keys = edges.reshape(-1, 2)
+    unique, which = np.unique(np.sort(keys, axis=1), axis=0, return_inverse=True)
+    a, b = unique.T
+    share = heights[a] / (heights[a] - heights[b])
+    corners = grid[a] + share[:, None] * (grid[b] - grid[a])
+    triangles = which.reshape(-1, 3)
+    # From below zero to above: the way from an edge's lower end to its upper one.
+    low, high = grid[edges[:, :, 0]].mean(axis=1), grid[edges[:, :, 1]].mean(axis=1)
+    p, q, r = np.moveaxis(corners[triangles], 1, 0)
+    turned = np.sum(np.cross(q - p, r - p) * (high - low), axis=1) < 0
+    triangles[turned] = triangles[turned][:, ::-1]
+    return corners, triangles[_neighbours(corners[triangles])]
+
+
+def _neighbours(faces):
+    """An order in which triangles that look the same way and lie close stand close: points that are drawn
+    along it are then spread over the surface (Morton 1966)."""
+    a, b, c = np.moveaxis(faces, 1, 0)
+    looks = (np.cross(b - a, c - a) > 0) @ np.array([1, 2, 4])
+    lower, upper = faces.min(axis=(0, 1)), faces.max(axis=(0, 1))
+    cells = ((a - lower) / np.maximum(upper - lower, 1e-300) * 1023).astype(np.int64)
+    bits = (cells[:, :, None] >> np.arange(10)) & 1  # of every coordinate, in turn
+    place = bits @ (1 << (3 * np.arange(10))) @ np.array([1, 2, 4])
+    return np.lexsort([place, looks])

@@ -11,7 +11,6 @@ from pgt.core.errors import InputError
 from pgt.core.registry import register
 from pgt.geometry.set_operations import several
 from pgt.geometry.shape import (
-    AbstractCarriedLeaf,
     AbstractLeaf,
     AbstractShape,
     Boundary,
@@ -78,25 +77,12 @@ class Placed(AbstractShape):
     def within(self, lower, upper) -> "Placed":
         corners = np.stack(np.meshgrid(*np.stack([lower, upper]).T, indexing="ij"), axis=-1)
         back = self.back(corners.reshape(-1, len(lower)))
-        return self.of(self.shape.within(back.min(axis=0), back.max(axis=0)))
+        shape = self.shape.within(back.min(axis=0), back.max(axis=0))
+        return Placed(shape, self.shift, self.degrees, self.axis, self.factor)
 
     @property
     def dimension(self) -> int:
         return self.shape.dimension
-
-    @property
-    def moves(self) -> bool:
-        return self.shape.moves
-
-    def at(self, t: float) -> AbstractShape:
-        return self.of(self.shape.at(t)) if self.moves else self
-
-    def counted_from(self, t: float) -> AbstractShape:
-        return self.of(self.shape.counted_from(t)) if self.moves else self
-
-    def of(self, shape: AbstractShape) -> "Placed":
-        """Another shape, placed alike."""
-        return Placed(shape, self.shift, self.degrees, self.axis, self.factor)
 
     @cached_property
     def matrix(self) -> Float[np.ndarray, "k k"]:
@@ -106,10 +92,8 @@ class Placed(AbstractShape):
         return np.eye(len(cross)) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
 
     def back(self, points):
-        """Points as the shape is asked, with their time where it moves."""
-        points, k = np.asarray(points, float), self.dimension
-        back = (points[:, :k] - np.array(self.shift)) @ self.matrix / self.factor
-        return np.column_stack([back, points[:, k:]]) if self.moves else back
+        """Points as the shape is asked."""
+        return (np.asarray(points, float) - np.array(self.shift)) @ self.matrix / self.factor
 
     def forth(self, points):
         """Where points of the shape are in the end."""
@@ -134,36 +118,43 @@ class Placed(AbstractShape):
 
 
 @dataclasses.dataclass(frozen=True)
-class PlacedLeaf(AbstractCarriedLeaf):
+class PlacedLeaf(AbstractLeaf):
     """A simple shape where it is in the end; `how` says where."""
 
     leaf: AbstractLeaf
     how: Placed
-
-    @property
-    def moves(self) -> bool:
-        return self.leaf.moves
 
     @cached_property
     def whole(self) -> Placed:
         how = self.how
         return Placed(self.leaf, how.shift, how.degrees, how.axis, how.factor)
 
+    @property
+    def name(self) -> str:
+        return self.leaf.wall
+
+    @property
+    def is_sought(self) -> bool:
+        return self.leaf.is_sought
+
+    @property
+    def dimension(self) -> int:
+        return self.leaf.dimension
+
+    def distance(self, points):
+        return self.whole.distance(points)
+
+    def inside(self, points, slack=0.0):
+        return self.whole.inside(points, slack)
+
+    def bounds(self) -> Bounds:
+        return self.whole.bounds()
+
     def corners(self):
         return self.whole.forth(self.leaf.corners())
 
     def boundary(self, count: int) -> Boundary:
-        return self._forth(self.leaf.boundary(count))
-
-    def carried(self, own: Boundary, times: Float[np.ndarray, " n"]) -> Boundary:
-        return self._forth(self.leaf.carried(own, times))
-
-    def velocity(self, points):
-        how = self.whole
-        return how.factor * self.leaf.velocity(how.back(points)) @ how.matrix.T
-
-    def _forth(self, found: Boundary) -> Boundary:
-        points, normals, weights = found
+        points, normals, weights = self.leaf.boundary(count)
         how = self.whole
         turned = normals @ how.matrix.T
         return Boundary(how.forth(points), turned, weights * how.factor ** (self.dimension - 1))

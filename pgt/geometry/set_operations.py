@@ -18,8 +18,7 @@ from pgt.geometry.shape import (
 
 
 class AbstractCombined(AbstractShape):
-    """A shape put together of `parts`. Where one of them moves, all that is asked has a time (moving.py);
-    parts that stand still are not told."""
+    """A shape put together of `parts`."""
 
     @property
     @abc.abstractmethod
@@ -34,20 +33,8 @@ class AbstractCombined(AbstractShape):
     def dimension(self) -> int:
         return self.parts[0].dimension
 
-    @property
-    def moves(self) -> bool:
-        return any(part.moves for part in self.parts)
-
-    def at(self, t: float) -> AbstractShape:
-        return self.of_parts(*(part.at(t) for part in self.parts)) if self.moves else self
-
-    def counted_from(self, t: float) -> AbstractShape:
-        return self.of_parts(*(part.counted_from(t) for part in self.parts)) if self.moves else self
-
     def within(self, lower, upper) -> AbstractShape:
-        ends = ((told(part, lower), told(part, upper)) for part in self.parts)
-        parts = [part.within(*both) for part, both in zip(self.parts, ends, strict=True)]
-        return self.of_parts(*parts)
+        return self.of_parts(*(part.within(lower, upper) for part in self.parts))
 
     def leaves(self) -> tuple[AbstractLeaf, ...]:
         return tuple(leaf for part in self.parts for leaf in part.leaves())
@@ -76,10 +63,10 @@ class Union(AbstractCombined):
         return Union(*parts)
 
     def distance(self, points):
-        return np.min([each.distance(told(each, points)) for each in self.shapes], axis=0)
+        return np.min([each.distance(points) for each in self.shapes], axis=0)
 
     def inside(self, points, slack=0.0):
-        return np.any([each.inside(told(each, points), slack) for each in self.shapes], axis=0)
+        return np.any([each.inside(points, slack) for each in self.shapes], axis=0)
 
     def bounds(self) -> Bounds:
         lower, upper = zip(*(shape.bounds() for shape in self.shapes), strict=True)
@@ -110,13 +97,13 @@ class Intersection(AbstractCombined):
         return Intersection(*parts)
 
     def distance(self, points):
-        return np.max([each.distance(told(each, points)) for each in self.shapes], axis=0)
+        return np.max([each.distance(points) for each in self.shapes], axis=0)
 
     def inside(self, points, slack=0.0):
         points = np.asarray(points, float)
         found = np.ones(len(points), bool)
         for shape in self.shapes:  # each is asked of what is left only
-            found[found] = shape.inside(told(shape, points[found]), slack)
+            found[found] = shape.inside(points[found], slack)
         return found
 
     def bounds(self) -> Bounds:
@@ -149,12 +136,12 @@ class Difference(AbstractCombined):
         return Difference(*parts)
 
     def distance(self, points):
-        away = [-hole.distance(told(hole, points)) for hole in self.holes]
-        return np.max([self.whole.distance(told(self.whole, points)), *away], axis=0)
+        away = [-hole.distance(points) for hole in self.holes]
+        return np.max([self.whole.distance(points), *away], axis=0)
 
     def inside(self, points, slack=0.0):
         points = np.asarray(points, float)
-        found = self.whole.inside(told(self.whole, points), slack)
+        found = self.whole.inside(points, slack)
         for hole in self.holes:
             found[found] = ~_strictly(hole, points[found], slack)
         return found
@@ -186,7 +173,7 @@ class Complement(AbstractCombined):
         return Complement(*parts)
 
     def distance(self, points):
-        return -self.shape.distance(told(self.shape, points))
+        return -self.shape.distance(points)
 
     def inside(self, points, slack=0.0):
         return ~_strictly(self.shape, np.asarray(points, float), slack)
@@ -198,12 +185,7 @@ class Complement(AbstractCombined):
 
 def _strictly(shape: AbstractShape, points, slack: float):
     """Which points are inside, the boundary itself excluded where there is a slack."""
-    return shape.inside(told(shape, points), -slack)
-
-
-def told(shape: AbstractShape, points):
-    """Points, or a corner, without time where a shape stands still."""
-    return np.asarray(points)[..., : shape.dimension + shape.moves]
+    return shape.inside(points, -slack)
 
 
 def several(where: str, shapes: Sequence) -> tuple[AbstractShape, ...]:

@@ -12,10 +12,9 @@ from jaxtyping import Bool, Float
 from pgt.core.arguments import Limits, Number, PartOf, Positive, Written
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
-from pgt.core.number_arrays import as_numbers
+from pgt.core.numbers import as_numbers
 
 if TYPE_CHECKING:
-    from pgt.geometry.moving import Moving
     from pgt.geometry.placement import Placed
     from pgt.geometry.set_operations import Complement, Difference, Intersection, Union
 
@@ -29,13 +28,14 @@ Several = Annotated[Any, Written(tuple[Number, ...])]
 Ring = Annotated[Any, Written(tuple[tuple[Number, Number], ...])]
 Rings = Annotated[Any, Written(tuple[tuple[tuple[Number, Number], ...], ...])]
 Word = Annotated[Any, Written(str)]
-Motion = Annotated[Any, Written(Number | str)]
 Shape = Annotated[Any, PartOf("shape")]
 
 Places = Float[np.ndarray, "n k"]
 Bounds = tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]
-MOST_PLACES = 10_000_000  # of a boundary, at once
-BRIEF = 200  # letters of a shape in a message, at the most
+# The largest number of points of a boundary.
+MAX_WALL_POINTS = 10_000_000
+# The largest number of characters of a shape in a message.
+MAX_BRIEF_LENGTH = 200
 
 
 class Boundary(NamedTuple):
@@ -88,8 +88,8 @@ class AbstractShape(abc.ABC):
         return self.distance(self.as_places(points)) <= slack
 
     def as_places(self, points) -> Places:
-        """Points as an array with one column for each coordinate, and the time where it moves."""
-        array, columns = as_numbers("points", points), self.dimension + self.moves
+        """Points as an array with one column for each coordinate."""
+        array, columns = as_numbers("points", points), self.dimension
         if array.ndim != 2 or array.shape[1] != columns:
             raise InputError(
                 f"{self.brief()}.inside: points have shape {array.shape}; write (n, {columns})."
@@ -108,28 +108,12 @@ class AbstractShape(abc.ABC):
         """The same; a formula in it is looked at between these corners, where it does not say itself."""
         return self
 
-    # -------------------------------------------------------------------------------- time
-
-    @property
-    def moves(self) -> bool:
-        """Whether it moves. What does is asked at points that have a time after their coordinates, and
-        says where its walls are, and how large it is, at one instant only: `at(t)`."""
-        return False
-
-    def at(self, t: float) -> "AbstractShape":
-        """The shape as it is at one instant; itself, where it stands still."""
-        return self
-
-    def counted_from(self, t: float) -> "AbstractShape":
-        """The same with times counted from this one."""
-        return self
-
     # ------------------------------------------------------------------------------- walls
 
     def brief(self) -> str:
         """As it is written; an outline of many corners, which would fill pages, by its walls."""
         named = f"<{type(self).__name__} with the walls {', '.join(self.wall_names)}>"
-        return str(self) if len(str(self)) <= BRIEF else named
+        return str(self) if len(str(self)) <= MAX_BRIEF_LENGTH else named
 
     @property
     def wall_names(self) -> tuple[str, ...]:
@@ -140,7 +124,7 @@ class AbstractShape(abc.ABC):
     def walls(
         self,
         name: str | None = None,
-        count: Annotated[int, Limits(at_least=1, at_most=MOST_PLACES)] | None = None,
+        count: Annotated[int, Limits(at_least=1, at_most=MAX_WALL_POINTS)] | None = None,
     ) -> Boundary:
         """Evenly spread points of the boundary, or of the part that a simple shape of that name made."""
         return Boundary.joined(self.wall_parts(name, count))
@@ -149,17 +133,13 @@ class AbstractShape(abc.ABC):
     def wall_parts(
         self,
         name: str | None = None,
-        count: Annotated[int, Limits(at_least=1, at_most=MOST_PLACES)] | None = None,
+        count: Annotated[int, Limits(at_least=1, at_most=MAX_WALL_POINTS)] | None = None,
     ) -> tuple[Boundary, ...]:
         """The same by the simple shapes that made them; in space the first points of each fill it."""
         from pgt.geometry.walls import parts_of
 
         if name is not None and name not in self.wall_names:
             raise InputError(no_such_wall(name, self.wall_names))
-        if self.moves:
-            raise InputError(
-                f"{self.brief()} moves: it has walls and a size at an instant; ask shape.at(t)."
-            )
         return parts_of(self, name, count)
 
     def measure(self) -> float:
@@ -208,20 +188,6 @@ class AbstractShape(abc.ABC):
 
         return Placed(self, factor=factor)
 
-    def moving(
-        self,
-        x: Motion | None = None,
-        y: Motion | None = None,
-        z: Motion | None = None,
-        degrees: Motion | None = None,
-        axis: Several | None = None,
-        factor: Motion | None = None,
-    ) -> "Moving":
-        """Moved, turned about the origin and scaled by formulas in t."""
-        from pgt.geometry.moving import Moving
-
-        return Moving(self, x=x, y=y, z=z, degrees=degrees, axis=axis, factor=factor)
-
 
 class AbstractLeaf(AbstractShape):
     """A simple shape: it has one wall, and knows points of it."""
@@ -247,56 +213,9 @@ class AbstractLeaf(AbstractShape):
         """Itself."""
         return (self,)
 
-    def own(self, count: int) -> Boundary:
-        """The same points before it is moved or placed."""
-        return self.boundary(count)
-
-    def carried(self, own: Boundary, times: Float[np.ndarray, " n"]) -> Boundary:
-        """Where such points are, each at its time."""
-        return own
-
-    def velocity(self, points: Float[np.ndarray, "n d"]) -> Places:
-        """How fast its wall moves at points that have a time where it moves."""
-        return np.zeros((len(points), self.dimension))
-
     def corners(self) -> Places:
         """Where its boundary has a corner, in the plane."""
         return np.zeros((0, self.dimension))
-
-
-class AbstractCarriedLeaf(AbstractLeaf):
-    """A simple shape that was placed, or moves: `leaf` is what it was, `whole` what it is as a shape."""
-
-    leaf: AbstractLeaf
-
-    @property
-    @abc.abstractmethod
-    def whole(self) -> AbstractShape:
-        """The same as a shape of its own."""
-
-    @property
-    def name(self) -> str:
-        return self.leaf.wall
-
-    @property
-    def is_sought(self) -> bool:
-        return self.leaf.is_sought
-
-    @property
-    def dimension(self) -> int:
-        return self.leaf.dimension
-
-    def distance(self, points):
-        return self.whole.distance(points)
-
-    def inside(self, points, slack=0.0):
-        return self.whole.inside(points, slack)
-
-    def bounds(self) -> Bounds:
-        return self.whole.bounds()
-
-    def own(self, count: int) -> Boundary:
-        return self.leaf.own(count)
 
 
 def no_such_wall(name: str, known: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 
 from pgt.core.errors import InputError
 from pgt.geometry.formula import Formula
-from pgt.geometry.moving import Moving
 from pgt.geometry.placement import Placed
 from pgt.geometry.plane import Disk, Ellipse, Rectangle
 from pgt.geometry.polygon import Polygon
@@ -21,7 +20,7 @@ KINDS: dict[str, type[AbstractShape]] = {
     kind.__name__: kind
     for kind in (
         Disk, Ellipse, Rectangle, Polygon, Ball, Box, Cylinder, Formula, Surface,
-        Union, Intersection, Difference, Complement, Placed, Moving,
+        Union, Intersection, Difference, Complement, Placed,
     )
 }  # fmt: skip
 

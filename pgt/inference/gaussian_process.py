@@ -6,6 +6,8 @@ With K the covariance and α = K⁻¹ y, the weights without the readings of a g
 (K⁻¹_{GG})⁻¹ α_G: leaving readings out needs no second fit.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from jaxtyping import Float
 from scipy.linalg import cho_factor, cho_solve
@@ -80,8 +82,16 @@ def processes(readings: Observations, domain: Domain) -> "dict[int, Process]":
         rows, places, values, _ = readings.measured(name)
         if len(rows) >= MIN_READINGS and np.std(values) > 0:
             places = unit_coordinates(np.asarray(places, float), domain)
-            found[column] = Process(places, np.asarray(values, float))
+            found[column] = _fitted(
+                places.tobytes(), np.asarray(values, float).tobytes(), places.shape[1]
+            )
     return found
+
+
+@lru_cache(maxsize=8)
+def _fitted(places: bytes, values: bytes, axes: int) -> "Process":
+    """The process of these readings; the search for its lengths is not repeated for every verdict."""
+    return Process(np.frombuffer(places).reshape(-1, axes), np.frombuffer(values))
 
 
 class Process:

@@ -27,7 +27,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import chdtri
 
-from pgt.core.threads import blas_threads
+from pgt.core.machine import blas_threads
 from pgt.data.splits import Groups
 from pgt.inference.equation_prior import Basis, ConditionalBasis, qr, svd
 

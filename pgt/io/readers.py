@@ -23,7 +23,7 @@ from pgt.data._checks import (
     check_units,
     closest,
 )
-from pgt.data.single_precision import check_limits
+from pgt.data.observations import check_limits
 from pgt.io.column_aliases import (
     SENSOR_NAMES,
     SPACE_AXES,

@@ -10,7 +10,7 @@ import numpy as np
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
 from pgt.core.registry import parts
-from pgt.data._duplicates import groups
+from pgt.data._checks import first_equal_rows
 from pgt.io.arrays import list_mat_names, list_npz_names
 from pgt.io.column_aliases import (
     AXES,
@@ -330,7 +330,7 @@ def _count_repeated(table: Columns, coords: Sequence[str], fields: Sequence[str]
     count = 0
     for name in fields:
         measured = points[np.isfinite(points).all(axis=1) & ~np.isnan(table.values[name])]
-        count += len(measured) - len(np.unique(groups(measured))) if len(measured) else 0
+        count += len(measured) - len(np.unique(first_equal_rows(measured))) if len(measured) else 0
     return count
 
 

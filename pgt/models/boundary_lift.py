@@ -9,8 +9,15 @@ from jaxtyping import Array, Float, PyTree
 
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
+from pgt.core.expression_trees import (
+    CONSTANTS,
+    WITH_JAX,
+    WITH_NUMPY,
+    evaluate,
+    names_in,
+    unknown_name,
+)
 from pgt.core.parser import parse
-from pgt.core.trees import CONSTANTS, WITH_JAX, WITH_NUMPY, evaluate, names_in, unknown_name
 from pgt.core.types import Point
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
@@ -147,9 +154,7 @@ def _check_formula(where: str, text: str, axes: Sequence[str]) -> None:
 
 def _check_vanishes(away: str, domain: Domain, wall: str) -> None:
     """Raise where d is not zero on the wall or not finite inside."""
-    places = np.asarray(
-        domain.wall(wall).places, float
-    )  # The time is included where the wall moves.
+    places = np.asarray(domain.wall(wall).places, float)
     first = np.broadcast_to(domain.lower, (len(places), domain.dimension))
     on_wall = np.column_stack([places, first[:, places.shape[1] :]])
     with np.errstate(all="ignore"):

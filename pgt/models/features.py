@@ -14,6 +14,7 @@ from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.registry import register
 from pgt.data.domain import Domain
+from pgt.data.shaped_domain import Body
 from pgt.geometry.wall_features import holes_of
 from pgt.kernels.kernel import NoKernel
 from pgt.models.exact_waves import Symbol, exact_waves, wave_vectors
@@ -23,11 +24,8 @@ from pgt.models.local import (
     CLOSEST,
     AbstractLocal,
     Local,
-    Together,
     first_of_size,
-    together,
 )
-from pgt.models.moving_basis import Carry, groups
 from pgt.models.tensor_grid import waves_on_grid
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import Frozen
@@ -47,10 +45,9 @@ class Multipoles(AbstractLocal):
     radii: Float[Array | np.ndarray, " h"]
     beats: Float[Array | np.ndarray, " b"]
     degrees: tuple[int, ...]
-    carry: Carry | None = None
 
     @staticmethod
-    def of(domain: Domain, fields: int = 1) -> "Multipoles | Together | None":
+    def of(domain: Domain, fields: int = 1) -> "Multipoles | None":
         """None where the domain has no hole in space.
 
         >>> import pgt
@@ -61,23 +58,16 @@ class Multipoles(AbstractLocal):
         """
         if domain.shape is None or len(domain.spatial_axes) != 3:
             return None
-        found = [
-            ({most: holes_of(group.solid, most, group.leaves) for most in CENTRES}, group.carry)
-            for group in groups(domain)
-        ]
-        found = [(holes, carry) for holes, carry in found if len(holes[1].radii)]
-        if not found:
+        solid = Body(domain.box, domain.shape).solid
+        holes = {most: holes_of(solid, most) for most in CENTRES}
+        if not len(holes[1].radii):
             return None
         middle, half = (domain.lower + domain.upper)[:3] / 2, domain.extent[:3] / 2
         tables = zip(DEGREES, TIMES if domain.has_time else (0, 0, 0), strict=True)
         sizes = (
-            together(
-                Multipoles(
-                    middle=middle, half_extent=half, centres=holes[most].centres,
-                    radii=holes[most].radii, beats=np.arange(1.0, times + 1), degrees=degrees,
-                    carry=carry,
-                )
-                for holes, carry in found
+            Multipoles(
+                middle=middle, half_extent=half, centres=holes[most].centres,
+                radii=holes[most].radii, beats=np.arange(1.0, times + 1), degrees=degrees,
             )
             for degrees, times in tables for most in CENTRES
         )  # fmt: skip
@@ -193,16 +183,13 @@ class Sines(Frozen):
         weights: Float[Array | np.ndarray, "r m"],
         axes: Sequence[Float[np.ndarray, " _"]],
         along: Sequence[int] = (),
-    ) -> Float[np.ndarray, "r *shape"] | None:
-        """Weighted sums, or their derivative along the axes listed, on the grid of these unit positions;
-        None where functions of a shape that moves do not factorize."""
+    ) -> Float[np.ndarray, "r *shape"]:
+        """Weighted sums, or their derivative along axes, on the grid of these unit positions."""
         weights, count = np.asarray(weights, float), len(self.phases)
         if self.local is None:
             own = self.frequencies, self.phases
             return waves_on_grid(*own, weights, axes, along, self.growth)
         others = self.local.on_grid(weights[:, count:], axes, tuple(along))
-        if others is None:
-            return None
         own = weights[:, :count]
         return others + waves_on_grid(self.frequencies, self.phases, own, axes, along)
 
@@ -383,8 +370,6 @@ class Features(AbstractFrame):
         readouts = np.asarray(self.network.readout if tuned is None else tuned, float)
         weights = (size[:, None] * readouts).reshape(-1, readouts.shape[-1])
         found = self.network.sines.on_grid(weights, unit, along)
-        if found is None:
-            return None
         found = found.reshape(-1, len(spread), *found.shape[1:])
         return found if along else found + mean.reshape(-1, *[1] * len(axes))
 

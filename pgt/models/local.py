@@ -12,7 +12,7 @@ whole multiples of π/ω where both sides are held alike, halves where they are 
 equations begin like these and go on with functions whose Laplacian is one of these, whose Laplacian is
 one of those, and so on, as those of Bessel do: r^(2j-k) while 2j < 2k, r^(2j-k) log r from there, and
 r^(2j + kπ/2ω) at corners. Sines cannot follow any of them. Where there is time, each is multiplied by a
-few slow waves; where the shape moves, they move with it (carried.py).
+few slow waves.
 """
 
 from abc import abstractmethod
@@ -26,8 +26,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.data.domain import Domain
+from pgt.data.shaped_domain import Body
 from pgt.geometry.wall_features import corners_of, holes_of
-from pgt.models.moving_basis import Carry, groups
 from pgt.models.tensor_grid import waves_on_axis
 from pgt.nn.trees import Frozen, compiled
 
@@ -49,7 +49,6 @@ class AbstractLocal(Frozen):
     middle: eqx.AbstractVar[Float[Array | np.ndarray, " d"]]
     half_extent: eqx.AbstractVar[Float[Array | np.ndarray, " d"]]
     beats: eqx.AbstractVar[Float[Array | np.ndarray, " b"]]
-    carry: eqx.AbstractVar[Carry | None]
 
     @property
     @abstractmethod
@@ -61,10 +60,8 @@ class AbstractLocal(Frozen):
         """The functions without the waves of time, in unit coordinates."""
 
     def place(self, z: Float[Array, "*n d"]) -> Float[Array, "*n k"]:
-        """The place in physical coordinates; where the shape moves, carried along with it to the instant
-        whose functions these are."""
-        place = z[..., : len(self.middle)] * self.half_extent + self.middle
-        return place if self.carry is None else self.carry(place, z[..., -1])
+        """The place in physical coordinates."""
+        return z[..., : len(self.middle)] * self.half_extent + self.middle
 
     def within(self, band: float, periodic: bool) -> "AbstractLocal":
         """The same with times that fill a band of frequencies, as those of the sines do."""
@@ -88,21 +85,14 @@ class AbstractLocal(Frozen):
         direction = jnp.zeros_like(z).at[..., axis].set(1.0)
         return jax.jvp(lambda y: self(y, tuple(rest)), (z,), (direction,))[1]
 
-    @property
-    def moves(self) -> bool:
-        """Whether the functions are carried along with a shape."""
-        return self.carry is not None
-
     def on_grid(
         self,
         weights: Float[np.ndarray, "r m"],
         axes: Sequence[Float[np.ndarray, " _"]],
         along: tuple[int, ...] = (),
-    ) -> Float[np.ndarray, "r *shape"] | None:
+    ) -> Float[np.ndarray, "r *shape"]:
         """Weighted sums, or their derivative along the axes listed, on the grid of these unit positions:
-        functions of space times waves in time. None where the functions move."""
-        if self.moves:
-            return None
+        functions of space times waves in time."""
         dimension, rows = len(self.middle), len(weights)
         space = np.stack(np.meshgrid(*axes[:dimension], indexing="ij"), axis=-1)
         has_time = len(axes) > dimension
@@ -143,37 +133,6 @@ def first_of_size(sizes: Iterable[Size], most: int) -> Size:
     return found
 
 
-class Together(AbstractLocal):
-    """Functions of several groups of shapes, each of which moves as one."""
-
-    parts: tuple[AbstractLocal, ...]
-    middle: Float[Array | np.ndarray, " d"]
-    half_extent: Float[Array | np.ndarray, " d"]
-    beats: Float[Array | np.ndarray, " b"]
-    carry: Carry | None = None
-
-    @property
-    def in_space(self) -> int:
-        return sum(part.in_space for part in self.parts)
-
-    @property
-    def moves(self) -> bool:
-        return any(part.moves for part in self.parts)
-
-    def still(self, z: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
-        return jnp.concatenate([part.still(z) for part in self.parts], axis=-1)
-
-
-def together(parts: Iterable[Size]) -> "Size | Together":
-    """All of them; the one itself, where there is one only."""
-    first, *rest = found = tuple(parts)
-    if not rest:
-        return first
-    return Together(
-        parts=found, middle=first.middle, half_extent=first.half_extent, beats=first.beats
-    )
-
-
 class Local(AbstractLocal):
     """The functions of one shape of the plane; `count` of them."""
 
@@ -187,10 +146,9 @@ class Local(AbstractLocal):
     wound: Float[Array | np.ndarray, "w 5"]
     rooted: Float[Array | np.ndarray, "r 3"]
     beats: Float[Array | np.ndarray, " b"]
-    carry: Carry | None = None
 
     @staticmethod
-    def of(domain: Domain, fields: int = 1) -> "Local | Together | None":
+    def of(domain: Domain, fields: int = 1) -> "Local | None":
         """None where the domain has no shape in the plane that makes fields rough.
 
         >>> import pgt
@@ -203,27 +161,19 @@ class Local(AbstractLocal):
             return None
         middle = (domain.lower + domain.upper)[:2] / 2
         tables = zip(WINDINGS, POWERS, TIMES if domain.has_time else (0, 0, 0), strict=True)
-        found = [
-            ({most: holes_of(group.solid, most, group.leaves) for most in CENTRES},
-             corners_of(group.solid, group.leaves), group.carry)
-            for group in groups(domain)
-        ]  # fmt: skip
-        found = [each for each in found if len(each[0][1].radii) or len(each[1].angles)]
+        solid = Body(domain.box, domain.shape).solid
+        corners, holes = corners_of(solid), {most: holes_of(solid, most) for most in CENTRES}
+        if not len(holes[1].radii) and not len(corners.angles):
+            return None
 
-        def fitted(most: int, windings, powers, times: int) -> "Local | Together":
-            waves = np.arange(1.0, times + 1)
-            return together(
-                Local(
-                    middle=middle, half_extent=domain.extent[:2] / 2, centres=holes[most].centres,
-                    radii=holes[most].radii, corners=corners.places, directions=corners.directions,
-                    angles=corners.angles, wound=_wound(windings), rooted=_rooted(powers),
-                    beats=waves, carry=carry,
-                )
-                for holes, corners, carry in found
+        def fitted(most: int, windings, powers, times: int) -> "Local":
+            return Local(
+                middle=middle, half_extent=domain.extent[:2] / 2, centres=holes[most].centres,
+                radii=holes[most].radii, corners=corners.places, directions=corners.directions,
+                angles=corners.angles, wound=_wound(windings), rooted=_rooted(powers),
+                beats=np.arange(1.0, times + 1),
             )  # fmt: skip
 
-        if not found:
-            return None
         sizes = (fitted(most, *table) for table in tables for most in CENTRES)
         return first_of_size(sizes, MOST // fields)
 

@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 from jaxtyping import Array, Complex, Float
 
-from pgt.core.threads import blas_threads
+from pgt.core.machine import blas_threads
 
 
 def waves_on_grid(

@@ -22,7 +22,6 @@ from pgt.core.unknown import Unknown, is_unknown
 from pgt.data.bounds import Bounds
 from pgt.data.condition_regions import Faces, Spread, ends_of
 from pgt.data.domain import AXES, Domain
-from pgt.data.moving_boundary import Swept
 from pgt.physics.coefficient_tree import as_coefficient
 from pgt.physics.expression import Expression
 from pgt.physics.interpolation_table import Table, named_table, table_from_pair, table_from_xarray
@@ -232,7 +231,7 @@ def as_axes(where, axis, side, wall) -> tuple[str, ...] | None:
     return axes
 
 
-def wall_of(condition, domain: Domain) -> Faces | Spread | Swept:
+def wall_of(condition, domain: Domain) -> Faces | Spread:
     """The part of the boundary that a condition names by its axis and side, or by its wall."""
     name, axes, where = type(condition).__name__, condition.axis, condition.where
     if condition.wall is not None:
@@ -275,7 +274,7 @@ def bound_to(condition, region):
     return with_region(eqx.tree_at(lambda c: c.values, condition, values), region)
 
 
-def free_axes(region: Faces | Spread | Swept) -> tuple[str, ...]:
+def free_axes(region: Faces | Spread) -> tuple[str, ...]:
     """The axes that a value may depend on. With faces across several axes none of those is free on all
     faces: a value then sees them all."""
     axes = region.box.axes
@@ -313,10 +312,10 @@ def check_reach(where, table: Table, box: Bounds, free: Sequence[str]) -> None:
             )
 
 
-def edges_and_nodes(region: Faces | Spread | Swept) -> np.ndarray:
+def edges_and_nodes(region: Faces | Spread) -> np.ndarray:
     """Points of the region, those at the ends of its free axes among them."""
     inside, box = np.asarray(region.nodes(NODES), float), region.box
-    if isinstance(region, Spread | Swept):
+    if isinstance(region, Spread):
         return inside
     ends = [inside]
     for axis in region.free:

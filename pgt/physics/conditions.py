@@ -11,7 +11,6 @@ that should be zero (`rows`).
 """
 
 import abc
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, ClassVar
 
@@ -27,8 +26,7 @@ from pgt.core.types import Key, Point
 from pgt.core.unknown import Unknown
 from pgt.data.condition_regions import SIDES, AbstractRegion, Faces, Seam, Spread, walled_ends
 from pgt.data.domain import Domain
-from pgt.data.moving_boundary import Swept
-from pgt.geometry.point_location import chosen
+from pgt.geometry.point_location import where_true
 from pgt.geometry.shape import Boundary
 from pgt.physics.condition_values import (
     Learnt,
@@ -53,6 +51,7 @@ Evaluate = Callable[[Point, str], Float[Array, ""]]
 
 UNKNOWN = Unknown | Learnt | UnknownFunction | Varying
 Side = Annotated[str, OneOf(*SIDES)]
+FAR = "far"  # beyond the upper end
 
 
 class AbstractCondition(eqx.Module):
@@ -149,6 +148,11 @@ class Initial(AbstractCondition):
         return field in self.values and freedom == "a constant"
 
 
+def is_far(condition: AbstractCondition) -> bool:
+    """Whether it holds far beyond an end."""
+    return isinstance(condition, Dirichlet) and condition.is_far
+
+
 class AbstractWallCondition(AbstractCondition):
     """One on the boundary: at the ends of axes, on a wall of the shape, or on a part of these.
 
@@ -160,7 +164,7 @@ class AbstractWallCondition(AbstractCondition):
     side: str = eqx.field(static=True)
     wall: str | None = eqx.field(static=True)
     where: str | None = eqx.field(static=True)
-    region: Faces | Spread | Swept | None
+    region: Faces | Spread | None
 
     def _stand(self, axis, side: str, wall: str | None, where: str | None) -> None:
         self.axis = as_axes(type(self).__name__, axis, side, wall)
@@ -181,7 +185,8 @@ class Dirichlet(AbstractWallCondition):
         The axis whose ends are meant, several of them, or None for every spatial axis that is not
         periodic.
     side
-        "lower", "upper" or "both" ends.
+        "lower", "upper" or "both" ends; or "far": the field goes on beyond the upper end, and has
+        these values far away. That is for the method "solver", which goes on with elements that grow.
     wall
         The wall of the domain's shape that is meant, by its name, in the place of an axis.
     where
@@ -194,16 +199,22 @@ class Dirichlet(AbstractWallCondition):
     """
 
     values: dict[str, Value]
+    is_far: bool = eqx.field(static=True)
 
     def __init__(
         self,
         axis: AxisName | Sequence[AxisName] | None = None,
-        side: Side = "both",
+        side: Annotated[str, OneOf(*SIDES, FAR)] = "both",
         wall: str | None = None,
         where: str | None = None,
         **values: Writable | Unknown | UnknownFunction,
     ):
-        self._stand(axis, side, wall, where)
+        self.is_far = side == FAR
+        if self.is_far and (axis is None or where is not None):
+            raise InputError(
+                "Dirichlet(side='far'): name the axis along which the field goes on, alone."
+            )
+        self._stand(axis, "upper" if self.is_far else side, wall, where)
         self.values = as_values("Dirichlet", values)
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Dirichlet":
@@ -315,7 +326,6 @@ def _value_rows(evaluate, z, values, region):
 
 
 ON_IT = 1e-6  # of the box: as near as that a place is on its end
-INSTANTS = 9  # at which a wall that moves is looked at
 TOUCHED = 0.01  # of a wall: a circle touches an end in less
 
 
@@ -371,7 +381,7 @@ def _shared(domain: Domain, named, end) -> tuple[float, str]:
     for axis, side in walled_ends(domain.box, domain.periodic, end.axis, end.side):
         on = _on(domain, found, axis, side)
         if end.where:
-            on &= chosen(end.where, found.points + np.asarray(origin), domain.spatial_axes)
+            on &= where_true(end.where, found.points + np.asarray(origin), domain.spatial_axes)
         if on.any():
             bound = domain.bounds(axis)[side] + origin[domain.spatial_axes.index(axis)]
             words.append(f"{axis} {'<' if side else '>'} {bound:g}")
@@ -380,13 +390,11 @@ def _shared(domain: Domain, named, end) -> tuple[float, str]:
 
 
 def _wall(domain: Domain, name: str, where: str | None = None) -> Boundary | None:
-    """What of a wall is in the box, at some instants where it moves; None, where nothing is."""
-    times = np.linspace(*domain.bounds("t"), INSTANTS).tolist() if domain.moves else ()
-    parts = []
-    for space in [domain.at(t) for t in times] or [domain]:
-        with contextlib.suppress(InputError):  # nothing is left of it
-            parts += space.boundary(name, where=where)
-    return Boundary.joined(parts) if parts else None
+    """What of a wall is in the box; None where nothing is."""
+    try:
+        return Boundary.joined(domain.boundary(name, where=where))
+    except InputError:
+        return None
 
 
 def _on(domain: Domain, found: Boundary, axis: str, side: int) -> Bool[np.ndarray, " n"]:

@@ -16,8 +16,7 @@ from pgt.core.errors import InputError, warn_of
 from pgt.core.unknown import resolve
 from pgt.data.bounds import shown
 from pgt.data.domain import Domain
-from pgt.data.unit_text import in_units
-from pgt.data.units import WORDS, parse_unit, require_same
+from pgt.data.units import WORDS, in_units, parse_unit, require_same
 from pgt.physics.calculus import Affine
 from pgt.physics.condition_values import check_reach
 from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested

@@ -29,7 +29,6 @@ from pgt.core.registry import register
 from pgt.core.types import Point
 from pgt.data.condition_regions import Instants
 from pgt.data.domain import Domain
-from pgt.data.moving_boundary import Means
 from pgt.physics.condition_values import (
     Value,
     Writable,
@@ -74,7 +73,7 @@ class Gauge(AbstractCondition):
     field: str = eqx.field(static=True)
     at: tuple[tuple[str, float], ...] | None = eqx.field(static=True)
     value: Value
-    region: Instants | Means | None
+    region: Instants | None
 
     def __init__(
         self, field: str, at: Mapping[str, Coordinate] | None = None, value: Writable = 0.0

@@ -9,7 +9,7 @@ import jax
 from pgt.core.arguments import InUnits, powers_of
 from pgt.core.errors import InputError
 from pgt.core.unknown import is_unknown
-from pgt.data.unit_text import amount, in_units
+from pgt.data.units import amount, in_units
 
 Tree = TypeVar("Tree")
 

@@ -7,21 +7,19 @@ from matplotlib.figure import Figure
 
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
-from pgt.data.dates import are_counted, text
 from pgt.data.domain import Domain
-from pgt.data.outline_lines import outlines, places_of
 from pgt.plots.pieces import INK, PALETTE, SIZE, styled
 
-WRONG = "#D00000"
-FRAMES = 6  # of a shape that moves
-SIDE = 400  # of the grid on which the inside is painted
-FEW = 600  # points of a wall drawn in space
+OUTSIDE_COLOR = "#D00000"
+# The inside is painted on a grid with so many points along each axis.
+GRID_SIDE = 400
+# Points of a wall that are drawn in space.
+MAX_WALL_POINTS_IN_SPACE = 600
 
 
 @checked
 def domain(domain: Domain, points: Float[np.ndarray, "n d"] | None = None) -> Figure:
-    """The shape of a domain, its walls by name, and readings at `points`: those outside are red. Where it
-    moves, it is drawn at some instants, each with the readings nearest to it in time.
+    """The shape of a domain, its walls by name, and readings at `points`: those outside are red.
 
     >>> import pgt
     >>> channel = pgt.Domain(x=(-2, 8), y=(-2, 2), shape=-pgt.shapes.Disk(name="cylinder"))
@@ -35,37 +33,14 @@ def domain(domain: Domain, points: Float[np.ndarray, "n d"] | None = None) -> Fi
         )
     points = None if points is None else np.asarray(points, float)
     inside = None if points is None else domain.contains(points)
-    frames, projection = _frames(domain), "3d" if len(space) == 3 else None
-    rows, columns = (2, len(frames) // 2) if domain.moves else (1, 1)
-    size = (1.5 + 4.0 * columns, rows * _height(domain))
-    figure = Figure(figsize=size, layout="constrained")
-    for index, t in enumerate(frames):
-        axes = figure.add_subplot(rows, columns, index + 1, projection=projection)
-        still = domain.at(t) if domain.moves else domain
-        walls = {n: at for n in domain.wall_names if len(at := places_of(still, n))}
-        (_draw_solid if len(space) == 3 else _draw_plane)(axes, still, walls)
-        if domain.moves:
-            said = text(t) if are_counted(domain.units) else f"{t:.4g}"
-            axes.set_title(f"$t$ = {said}", fontsize=SIZE, color=INK)
-        if points is not None and inside is not None:
-            near = np.argmin(np.abs(points[:, -1:] - frames), axis=1) == index
-            near |= not domain.moves
-            _draw_readings(axes, points[near, : len(space)], inside[near])
-        _name_axes(axes, domain)
+    figure = Figure(figsize=(5.5, 4.0), layout="constrained")
+    axes = figure.add_subplot(projection="3d" if len(space) == 3 else None)
+    walls = {n: at for n in domain.wall_names if len(at := places_of(domain, n))}
+    (_draw_solid if len(space) == 3 else _draw_plane)(axes, domain, walls)
+    if points is not None and inside is not None:
+        _draw_readings(axes, points[:, : len(space)], inside)
+    _name_axes(axes, domain)
     return figure
-
-
-def _frames(domain: Domain) -> list[float]:
-    """The instants at which it is drawn; one, where it stands still."""
-    low, high = domain.bounds("t") if domain.has_time else (0.0, 0.0)
-    return np.linspace(low, high, FRAMES if domain.moves else 1).tolist()
-
-
-def _height(domain: Domain) -> float:
-    """Of a picture, in inches; where several stand below each other, as the plane is high."""
-    if not domain.moves or len(domain.spatial_axes) == 3:
-        return 4.0
-    return 0.8 + 3.6 * float(np.clip(domain.extent[1] / domain.extent[0], 0.25, 1.5))
 
 
 def _name_axes(axes, domain: Domain) -> None:
@@ -82,10 +57,10 @@ def draw_walls(axes: Axes, domain: Domain, colour: str = INK) -> None:
 
 def _draw_plane(axes: Axes, domain: Domain, walls) -> None:
     styled(axes)
-    x, y = (np.linspace(*domain.bounds(axis), SIDE) for axis in domain.spatial_axes)
+    x, y = (np.linspace(*domain.bounds(axis), GRID_SIDE) for axis in domain.spatial_axes)
     grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     axes.pcolormesh(
-        x, y, np.where(_inside(domain, grid), 1.0, np.nan).reshape(SIDE, SIDE),
+        x, y, np.where(_inside(domain, grid), 1.0, np.nan).reshape(GRID_SIDE, GRID_SIDE),
         cmap="Blues", vmin=0, vmax=8, shading="nearest", rasterized=True,
     )  # fmt: skip
     (left, right), (low, high) = (domain.bounds(axis) for axis in domain.spatial_axes)
@@ -110,7 +85,11 @@ def _draw_lines(axes: Axes, found: list[Float[np.ndarray, "m 2"]], colour: str) 
 def _draw_solid(axes, domain: Domain, walls) -> None:
     for index, (name, places) in enumerate(walls.items()):
         axes.scatter(
-            *places[:FEW].T, s=2, color=PALETTE[index % len(PALETTE)], label=name, alpha=0.6
+            *places[:MAX_WALL_POINTS_IN_SPACE].T,
+            s=2,
+            color=PALETTE[index % len(PALETTE)],
+            label=name,
+            alpha=0.6,
         )
     axes.legend(fontsize=SIZE, frameon=False)
     axes.set_box_aspect(tuple(np.ptp([domain.bounds(a) for a in domain.spatial_axes], axis=1)))
@@ -120,14 +99,54 @@ def _draw_readings(axes, places: Float[np.ndarray, "n k"], inside: Bool[np.ndarr
     axes.scatter(
         *places[inside].T, s=9, facecolor="white", edgecolor="black", linewidth=0.6, zorder=3
     )
-    axes.scatter(*places[~inside].T, s=16, color=WRONG, marker="x", linewidth=1.0, zorder=4)
+    axes.scatter(*places[~inside].T, s=16, color=OUTSIDE_COLOR, marker="x", linewidth=1.0, zorder=4)
     if not inside.all():
-        said = f"{int((~inside).sum())} outside"
-        title = f"{axes.get_title()}: {said}" if axes.get_title() else said
-        axes.set_title(title, fontsize=SIZE, color=WRONG)
+        axes.set_title(f"{int((~inside).sum())} outside", fontsize=SIZE, color=OUTSIDE_COLOR)
 
 
 def _inside(domain: Domain, places: Float[np.ndarray, "n k"]):
     if not domain.has_time:
         return domain.contains(places)
     return domain.contains(np.column_stack([places, np.full(len(places), domain.bounds("t")[0])]))
+
+
+# A wall is drawn in pieces where a step exceeds the usual one by this factor.
+MAX_STEP_RATIO = 3.0
+
+
+def outlines(domain: Domain, most: int = 1024) -> dict[str, list[Float[np.ndarray, "m 2"]]]:
+    """By name of the wall, the lines it is made of, of about `most` points in all; those that lie in the
+    box, and none in space.
+
+    >>> from pgt.geometry import Disk
+    >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(name="cylinder"))
+    >>> {name: len(lines) for name, lines in outlines(channel).items()}
+    {'cylinder': 1}
+    """
+    if len(domain.spatial_axes) != 2:
+        return {}
+    places = {name: places_of(domain, name) for name in domain.wall_names}
+    return {name: lines(at, most) for name, at in places.items() if len(at)}
+
+
+def places_of(domain: Domain, name: str) -> Float[np.ndarray, "n k"]:
+    """Places of a wall in their order; none where nothing of it is in the box."""
+    try:
+        return np.asarray(domain.wall(name).places, float)
+    except InputError:
+        return np.zeros((0, len(domain.spatial_axes)))
+
+
+def lines(places: Float[np.ndarray, "n 2"], most: int) -> list[Float[np.ndarray, "m 2"]]:
+    """Through places in their order, broken where the next one is far; a ring is closed."""
+    ring = np.concatenate([places, places[:1]])
+    step = np.linalg.norm(np.diff(ring, axis=0), axis=1)
+    ends = np.flatnonzero(step > MAX_STEP_RATIO * np.median(step)) + 1
+    pieces = [piece for piece in np.split(ring, ends) if len(piece) > 1]
+    every = max(len(ring) // most, 1)
+    return [_thinned(piece, every) for piece in pieces]
+
+
+def _thinned(line: Float[np.ndarray, "n 2"], every: int) -> Float[np.ndarray, "m 2"]:
+    """Every so many of its points, the last one among them."""
+    return line[np.unique([*range(0, len(line), every), len(line) - 1])]

@@ -17,14 +17,15 @@ from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.files import in_one_piece, make_folder, naming_the_place
 from pgt.core.stage import Stage
-from pgt.data.clock import counted_from, readings_from, start_of
+from pgt.data.dates import counted_from, start_of
 from pgt.data.domain import Domain
-from pgt.data.observations import Observations
+from pgt.data.observations import Observations, readings_from
 from pgt.plots import pieces
 from pgt.plots.domains import draw_walls
 from pgt.plots.pieces import INK, PALETTE, SIZE
 
-MANY = 50  # steps, above which a loss is smoothed over 2 % of them
+# With more steps a loss is smoothed over 2 % of them.
+MIN_STEPS_SMOOTHED = 50
 
 
 def loss_terms(history: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
@@ -58,7 +59,7 @@ def recorded(term: xr.DataArray, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def running_mean(values: np.ndarray) -> np.ndarray:
     """Mean over 2 % of the steps around each, fewer at the ends; a short series is kept."""
-    half = len(values) // 100 if len(values) > MANY else 0
+    half = len(values) // 100 if len(values) > MIN_STEPS_SMOOTHED else 0
     total = np.concatenate([[0.0], np.cumsum(values)])
     centre = np.arange(len(values))
     low, high = np.maximum(centre - half, 0), np.minimum(centre + half + 1, len(values))
@@ -130,17 +131,10 @@ def field(
             pieces.colour_bar(figure, meshes[-1], axes_row[-1], pieces.label(dataset[key]))
         for axes, panel in zip(axes_row, panels, strict=True):
             if domain is not None and set(panel.dims) == set(domain.spatial_axes):
-                draw_walls(axes, _at(domain, panel, start))
+                draw_walls(axes, domain)
     for axes, panel in zip(table[0], rows[0], strict=True):
         axes.set_title(pieces.pinned(panel), fontsize=SIZE, color=INK)
     return figure
-
-
-def _at(domain: Domain, panel: xr.DataArray, start: float | None) -> Domain:
-    """The domain at the time of a picture, where its shape moves."""
-    if not domain.moves or "t" not in panel.coords:
-        return domain
-    return domain.at(float(panel["t"]) + (start or 0.0))
 
 
 def _labelled(suspects: pd.DataFrame | None) -> pd.DataFrame | None:
@@ -239,7 +233,7 @@ def _of_training(axes: Axes, history: xr.Dataset, terms: Sequence[str] | None) -
         colour = INK if name == "held_out" else PALETTE[index % len(PALETTE)]
         dashes = "--" if name == "held_out" else "-"
         smooth = np.exp(running_mean(np.log(loss)))
-        if len(loss) > MANY:
+        if len(loss) > MIN_STEPS_SMOOTHED:
             axes.semilogy(step, loss, color=colour, alpha=0.25, linewidth=0.6)
         axes.semilogy(step, smooth, dashes, color=colour, linewidth=1.4)
         ends.append((np.log10(smooth[-1]), name, colour))

@@ -20,7 +20,7 @@ from typing import Literal
 import jax
 import numpy as np
 
-from pgt.core.memory import require_memory
+from pgt.core.machine import require_memory
 from pgt.inference.linear_algebra import on_host
 from pgt.inference.linear_gaussian import Rows, most_probable
 from pgt.models.field_model import AbstractFieldModel

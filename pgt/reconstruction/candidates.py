@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pgt.core.machine import blas_threads
 from pgt.core.progress import ProgressBar
-from pgt.core.threads import blas_threads
 from pgt.methods.closed_form.band_posterior import Averaged, Found, deviations, drawn_members
 from pgt.methods.closed_form.band_search import fit_features
 from pgt.methods.closed_form.band_solution import Functions, points_of
@@ -80,11 +80,7 @@ def _solve_sines(task: Task, progress: ProgressBar) -> Outcome:
     outcome = outcome_of(
         found, fit, task, partial(deviations, found), partial(drawn_members, found), null_space
     )
-    return replace(
-        outcome,
-        is_average=isinstance(found, Averaged),
-        **_checks(found, fit, task),
-    )
+    return replace(outcome, **_checks(found, fit, task))
 
 
 def _checks(found: Found | Averaged, fit: Fit, task: Task) -> dict:

@@ -17,15 +17,14 @@ from jaxtyping import Float
 from pgt.core.arguments import Number
 from pgt.core.checked import checked
 from pgt.core.errors import InputError, warn_of
-from pgt.core.number_arrays import as_numbers
+from pgt.core.numbers import as_numbers
 from pgt.core.unknown import Unknown
 from pgt.data.condition_regions import Faces, Spread
+from pgt.data.coordinate_systems import CARTESIAN
 from pgt.data.dates import are_counted, are_dates, dates, seconds
 from pgt.data.domain import Domain
-from pgt.data.moving_boundary import Swept
 from pgt.data.query_points import beyond
-from pgt.geometry.walls import gathered
-from pgt.physics.condition_values import said_of
+from pgt.geometry.walls import gather_points
 from pgt.physics.unknown_conditions import bare
 from pgt.physics.wall_conditions import PRESSURE, velocity_in
 from pgt.reconstruction.evaluation import Evaluation
@@ -52,14 +51,12 @@ class IntegrationPart:
     places, normals : points and outer normals.
     weight : the length, area or volume that each place represents.
     coarser : the same with half as many places, where a sum over them is not exact.
-    velocities : of a moving wall.
     """
 
     places: Float[np.ndarray, "n k"]
     normals: Float[np.ndarray, "n k"]
     weight: float | Float[np.ndarray, " n"]
     coarser: "IntegrationPart | None" = None
-    velocities: Float[np.ndarray, "n k"] | None = None
 
 
 @dataclass(frozen=True)
@@ -67,9 +64,9 @@ class Integrals:
     """Integrals of a fitted field, as `result.integrals` of a `Reconstruction`.
 
     A wall is named as in a condition: `"cylinder"`, or `axis="x", side="upper"` for an end of the box;
-    `where` chooses a part of it. `t` is an instant or several, 11 over the whole time by default; where
-    the shape moves, each has its own walls. The end of a line is one place: what goes through it is per
-    area.
+    `where` chooses a part of it. `t` is an instant or several, 11 over the whole time by default.
+    The end of a line is one place: what goes through it is per area; in cylindrical coordinates per
+    length of the axis, in spherical ones a total.
     """
 
     evaluation: Evaluation
@@ -79,7 +76,7 @@ class Integrals:
         self, wall: str | None = None, quantities: Sequence[str] | None = None, t=None, **which
     ) -> xr.Dataset:
         """Fields, derivatives, and `u_n`, the slope of every field across the wall, at its places."""
-        parts, fields = self._walls(wall, t, is_even=True, **which), self.evaluation.pde.fields
+        part, fields = self._wall(wall, is_even=True, **which), self.evaluation.pde.fields
         asked = tuple(quantities or fields)
         slopes = [f"{f}_{a}" for f in fields for a in self._space]
 
@@ -87,12 +84,9 @@ class Integrals:
             across = {f"{f}_n": self._across(values, f, part) for f in fields}
             return {name: values[name] for name in asked} | across
 
-        found = self._dataset(self._each_instant(parts, (*asked, *slopes), table, t), t, ("point",))
-        moves = self._domain.moves and "t" in found.dims
-        dims = ("t", "point") if moves else ("point",)
-        for name, columns in ("", [p.places for p in parts]), ("n_", [p.normals for p in parts]):
-            at = np.stack(columns) if moves else columns[0]
-            own = {f"{name}{a}": (dims, at[..., k]) for k, a in enumerate(self._space)}
+        found = self._dataset(self._each_instant(part, (*asked, *slopes), table, t), t, ("point",))
+        for name, at in ("", part.places), ("n_", part.normals):
+            own = {f"{name}{a}": ("point", at[:, k]) for k, a in enumerate(self._space)}
             found = found.assign_coords(own)
         return found
 
@@ -106,21 +100,18 @@ class Integrals:
         def table(values: Values, part: IntegrationPart) -> Values:
             return {"flux": -coefficient * part.weight * self._across(values, field, part)}
 
-        return self._summed(self._walls(wall, t, **which), names, table, t)
+        return self._summed(self._wall(wall, **which), names, table, t)
 
     @checked
     def flow(self, wall: str | None = None, t=None, **which) -> xr.Dataset:
-        """∫ (u, v)·n dS: what flows out of the domain through a wall; where it moves, through it as it
-        moves: its own velocity is taken off."""
+        """∫ (u, v)·n dS: what flows out of the domain through a wall."""
         velocity = self._velocity()
 
         def table(values: Values, part: IntegrationPart) -> Values:
-            own = np.zeros_like(part.normals) if part.velocities is None else part.velocities
-            past = (values[name] - own[:, k] for k, name in enumerate(velocity))
-            along = sum(flow * part.normals[:, k] for k, flow in enumerate(past))
+            along = sum(values[name] * part.normals[:, k] for k, name in enumerate(velocity))
             return {"flow": part.weight * np.asarray(along)}
 
-        return self._summed(self._walls(wall, t, **which), velocity, table, t)
+        return self._summed(self._wall(wall, **which), velocity, table, t)
 
     @checked
     def force(
@@ -146,15 +137,16 @@ class Integrals:
                 found["torque"] = x * fy - y * fx
             return found
 
-        return self._summed(self._walls(wall, t, **which), names, table, t)
+        return self._summed(self._wall(wall, **which), names, table, t)
 
     @checked
     def total(self, quantity: str = "u", t=None) -> xr.Dataset:
         """∫ u dV over the domain, of a field or any other quantity."""
         count = min(MAX_POINTS_INSIDE, MAX_POINTS_PER_AXIS ** len(self._space))
-        parts = [_inside(space, count, _inside(space, count // 2)) for space in self._spaces(t)]
+        space = self._domain.space
+        part = _inside(space, count, _inside(space, count // 2))
         return self._summed(
-            parts, (quantity,), lambda values, part: {"total": part.weight * values[quantity]}, t
+            part, (quantity,), lambda values, part: {"total": part.weight * values[quantity]}, t
         )
 
     # ------------------------------------------------------------------------------ inside
@@ -167,37 +159,21 @@ class Integrals:
     def _space(self) -> tuple[str, ...]:
         return self._domain.spatial_axes
 
-    def _spaces(self, t) -> list[Domain]:
-        """The domain without its time, at the given instants; once, where it is the same at all of
-        them.
-        """
-        domain, moments = self._domain, self._instants(t)
-        if moments is None:
-            return [domain]
-        return [domain.at(m) for m in (moments.tolist() if domain.moves else [moments[0]])]
-
-    def _walls(
+    def _wall(
         self,
         wall: str | None,
-        t,
         axis=None,
         side: str = "both",
         where: str | None = None,
         *,
         is_even: bool = False,
-    ) -> list[IntegrationPart]:
-        """A wall at the given instants; once, where it does not move."""
+    ) -> IntegrationPart:
+        """A wall of the shape, or ends of the box; weights are areas in space."""
         if wall is None and len(self._space) == 1:
-            return [_end_points(self._domain.walls(axis, side, where), self._domain)]
-        if not self._domain.moves:
-            return [_wall(space, wall, axis, side, where, is_even) for space in self._spaces(t)]
-        moments, found = self._instants(t), []
-        assert moments is not None  # what moves has a time
-        for moment in moments.tolist():
-            with said_of(f"at t = {moment:g}"):
-                part = _wall(self._domain.at(moment), wall, axis, side, where, is_even)
-            found.append(part if wall is None else _moving(part, self._domain, wall, moment))
-        return found
+            found = _end_points(self._domain.walls(axis, side, where), self._domain)
+        else:
+            found = _wall(self._domain.space, wall, axis, side, where, is_even)
+        return _in_space(found, self._domain)
 
     def _velocity(self) -> tuple[str, ...]:
         velocity = velocity_in(self.evaluation.pde.fields, self._domain)
@@ -215,7 +191,8 @@ class Integrals:
         return float(given.value if isinstance(given, Unknown) else given)
 
     def _across(self, values: Values, field: str, part: IntegrationPart) -> np.ndarray:
-        slopes = (values[f"{field}_{a}"] * part.normals[:, k] for k, a in enumerate(self._space))
+        across = part.normals / self._domain.scale_factors(part.places)
+        slopes = (values[f"{field}_{a}"] * across[:, k] for k, a in enumerate(self._space))
         return np.asarray(sum(slopes))
 
     def _instants(self, t) -> np.ndarray | None:
@@ -231,21 +208,20 @@ class Integrals:
 
     def _each_instant(
         self,
-        parts: list[IntegrationPart],
+        part: IntegrationPart,
         names,
         table: Callable[[Values, IntegrationPart], Values],
         t,
     ) -> list[Values]:
-        """The table of every instant, from its own part of the boundary or the only one."""
+        """The table of every instant, at the places of a part."""
         moments = self._instants(t)
         if moments is not None and beyond("t", moments, self._domain).any():
             warn_of(
                 f"t={t!r} lies outside {self._domain}, where nothing was fitted: it is a guess."
             )
         columns = [()] if moments is None else [(moment,) for moment in moments]
-        own = parts * len(columns) if len(parts) == 1 else parts
         found = []
-        for part, column in zip(own, columns, strict=True):
+        for column in columns:
             times = (np.full(len(part.places), moment) for moment in column)
             points = np.column_stack([part.places, *times])
             found.append(table(self.evaluation.evaluate_by_member(names, points), part))
@@ -253,16 +229,15 @@ class Integrals:
 
     def _summed(
         self,
-        parts: list[IntegrationPart],
+        part: IntegrationPart,
         names,
         table: Callable[[Values, IntegrationPart], Values],
         t,
     ) -> xr.Dataset:
-        found = _sums(self._each_instant(parts, names, table, t))
-        coarser = [part.coarser for part in parts if part.coarser is not None]
-        if not coarser or all(len(v) < 2 for v in found[0].values()):
+        found = _sums(self._each_instant(part, names, table, t))
+        if part.coarser is None or all(len(v) < 2 for v in found[0].values()):
             return self._dataset(found, t, ())
-        coarse = _sums(self._each_instant(coarser, names, table, t))
+        coarse = _sums(self._each_instant(part.coarser, names, table, t))
         return self._dataset(found, t, (), coarse)
 
     def _dataset(
@@ -297,24 +272,27 @@ def _wall(space: Domain, wall: str | None, axis, side: str, where: str | None, i
     parts = space.boundary(wall, axis, side, where)
     if not is_even and len(space.axes) == 2:
         return IntegrationPart(
-            *gathered(parts, MAX_POINTS_ON_WALL),
-            IntegrationPart(*gathered(parts, MAX_POINTS_ON_WALL // 2)),
+            *gather_points(parts, MAX_POINTS_ON_WALL),
+            IntegrationPart(*gather_points(parts, MAX_POINTS_ON_WALL // 2)),
         )
     found = Spread.on(space.box, parts)
     places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)
     return _equal_weights(places, normals, float(found.area))
 
 
-def _moving(part: IntegrationPart, domain: Domain, wall: str, moment: float) -> IntegrationPart:
-    """The same with the velocity of the wall."""
-    points = np.column_stack([part.places, np.full(len(part.places), moment)])
-    coarser = part.coarser and _moving(part.coarser, domain, wall, moment)
-    return replace(part, velocities=domain.wall_velocity(wall, points), coarser=coarser)
-
-
 def _inside(space: Domain, count: int, coarser: IntegrationPart | None = None) -> IntegrationPart:
     places, weights = space.quadrature(count)
+    weights = weights * space.volume_factor(places)
     return IntegrationPart(places, np.zeros_like(places), weights, coarser)
+
+
+def _in_space(part: IntegrationPart, domain: Domain) -> IntegrationPart:
+    """The same with areas in space for those in the coordinates."""
+    if domain.coordinates == CARTESIAN:
+        return part
+    along_normal = np.sum(np.abs(part.normals) * domain.scale_factors(part.places), axis=1)
+    weight = part.weight * domain.volume_factor(part.places) / along_normal
+    return replace(part, weight=weight, coarser=part.coarser and _in_space(part.coarser, domain))
 
 
 def _equal_weights(places, normals, area: float) -> IntegrationPart:
@@ -327,7 +305,7 @@ def _sums(found: list[Values]) -> list[Sums]:
     return [{name: values.sum(axis=1) for name, values in one.items()} for one in found]
 
 
-def _end_points(found: Faces | Spread | Swept, domain: Domain) -> IntegrationPart:
+def _end_points(found: Faces | Spread, domain: Domain) -> IntegrationPart:
     """The ends of a line, each a place of weight 1."""
     assert isinstance(found, Faces)
     places = [[domain.bounds(axis)[side]] for axis, side in found.pairs]

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from pgt.core.errors import InputError
+from pgt.core.machine import blas_threads
 from pgt.core.progress import ProgressBar
-from pgt.core.threads import blas_threads
 from pgt.core.unknown import named_unknowns
 from pgt.inference.linear_algebra import beside_numpy
 from pgt.methods.coefficients import are_settled
@@ -132,5 +132,4 @@ def _judged(outcome: Outcome, found: Forward, task: Task) -> Outcome:
     return replace(
         outcome, held_out_error=float(np.sqrt(np.mean(errors**2))), noise=noise,
         left_out_predictions=left_out,
-        standardized_residuals=errors / (noise * sensors.relative),
     )  # fmt: skip

@@ -60,8 +60,7 @@ class Tables:
     suspicious : readings far from the field, as `Reconstruction.suspicious`.
     drifting : sensors with an offset or a trend, as `Reconstruction.drifting`.
     level : how often the intervals of coefficients hold the true value; None where there are none.
-    walls : by name, the lines that the walls of a shape of the plane are made of; of one that moves, with
-        the time as their last coordinate.
+    walls : by name, the lines that the walls of a shape of the plane are made of.
     """
 
     coefficients: Mapping[str, tuple] | None = None

@@ -137,21 +137,11 @@ class Picture {
     return rows;
   }
 
-  // Those of the walls that stand still, and of the others where they are at the instant that is shown.
-  present(walls) {
-    const time = this.axes.findIndex((axis) => axis.name === 't');
-    const instants = walls.filter(({ points }) => points.t).map(({ points }) => points.t[0]);
-    if (time < 0 || !instants.length) return walls;
-    const now = this.axes[time].places[this.index[time]];
-    const nearest = Math.min(...instants.map((t) => Math.abs(t - now)));
-    return walls.filter(({ points }) => !points.t || Math.abs(points.t[0] - now) === nearest);
-  }
-
   // The walls of a shape, where the map lies in its plane.
   walls() {
     const group = shape('g');
     const [a, u] = this.plane.map((k) => this.axes[k].name);
-    for (const wall of this.present(WALLS.filter(({ points }) => points[a] && points[u]))) {
+    for (const wall of WALLS.filter(({ points }) => points[a] && points[u])) {
       const line = shape('path', { class: 'wall', d: this.frame.line(wall.points[a], wall.points[u]) });
       line.append(shape('title', {}, wall.name));
       group.append(line);

@@ -13,8 +13,8 @@ from pgt.core.errors import InputError
 from pgt.core.numbers import interval
 from pgt.core.unknown import named_unknowns
 from pgt.data import Domain, Observations
-from pgt.data.coverage_cells import cells
 from pgt.data.query_points import require_grid
+from pgt.data.visibility import count_cells
 from pgt.io.file_access import name_file_in_errors
 from pgt.io.readers import describe_files
 from pgt.kernels import NoKernel
@@ -155,18 +155,14 @@ def _axis(readings: Observations, domain: Domain, axis: str) -> tuple[str, str]:
 
 
 def _shape(domain: Domain) -> str:
-    """How much of its box a shape fills, and its walls, with what of them is an end of the box, too, and
-    which of them move."""
+    """How much of its box a shape fills, and its walls, with what of them is an end of the box, too."""
     assert domain.shape is not None
     share = domain.volume / float(np.prod(domain.extent))
     shared = {name: on_ends(domain, name) for name in domain.wall_names}
-    moving = {leaf.wall for leaf in domain.shape.leaves() if leaf.moves}
-    words = {
-        name: [f"{part:.0%} of it on ends of the box"] * (part > TOUCHED)
-        + ["it moves"] * (name in moving)
+    walls = [
+        f"{name} ({part:.0%} of it on ends of the box)" if part > TOUCHED else name
         for name, part in shared.items()
-    }
-    walls = [f"{n} ({', '.join(said)})" if said else n for n, said in words.items()]
+    ]
     return f"{share:.3g} of the box; walls: {', '.join(walls)}"
 
 
@@ -186,7 +182,7 @@ def draw(run: RunFile) -> Path | None:
 
 def _coverage(readings: Observations, domain: Domain) -> str:
     """Of the cells of a coarse grid, how many hold a reading."""
-    found = cells(readings.points, domain)
+    found = count_cells(readings.points, domain)
     elsewhere = "; in the others only equation and conditions say what happens"
     return found.in_words + ("" if found.filled == found.total else elsewhere)
 

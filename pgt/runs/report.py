@@ -10,14 +10,14 @@ import xarray as xr
 from pgt.core.attempts import Attempts, Strict
 from pgt.core.doubt import Verdict
 from pgt.core.errors import InputError
-from pgt.data.clock import counted_from, readings_from, start_of
-from pgt.data.domain import Domain
-from pgt.data.outline_lines import outlines, outlines_in_time
+from pgt.data.dates import counted_from, start_of
+from pgt.data.observations import readings_from
 from pgt.io.columns import Columns, add_sensor_and_line
 from pgt.physics.equation import Equation
 from pgt.physics.equation_checks import coefficient_units
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bare
+from pgt.plots.domains import outlines
 from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.reconstruction.estimates import known_intervals
 from pgt.reconstruction.result import Reconstruction
@@ -33,10 +33,12 @@ from pgt.uncertainty.misfits import (
 )
 from pgt.uncertainty.verdict import Evidence, judge
 
-MOST_SUSPICIOUS = 10  # readings far from the field that are shown
-MOST_NAMED = 100  # whose sensors and lines are kept
-WALL_POINTS = 400  # of a wall that is drawn
-INSTANTS, MOVING_POINTS = 41, 60  # at which one is drawn that moves, and its points at each
+# The number of readings far from the field that are shown.
+MAX_SUSPICIOUS = 10
+# Sensors and lines are kept for so many readings.
+MAX_NAMED = 100
+# The number of points of a wall that is drawn.
+WALL_POINTS = 400
 
 
 def report_data(
@@ -96,7 +98,7 @@ def with_origins(result: Reconstruction, columns: Columns) -> Reconstruction:
     """The result with the sensors and lines of what may be suspected, as the files say them; it keeps
     them in its record, for whoever loads it."""
     misfits, axes = result.misfits(), result.domain.axes
-    suspects = (largest_misfits(misfits, MOST_NAMED), drifting_sensors(misfits, axes))
+    suspects = (largest_misfits(misfits, MAX_NAMED), drifting_sensors(misfits, axes))
     rows = [
         {key: row[key] for key in (*READING_KEYS, "sensor", "line") if key in row}
         for table in suspects
@@ -145,7 +147,7 @@ def _numbers(pde: AbstractPDE) -> dict[str, float]:
 def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
     """What else is known; dates are counted in seconds from `start`, as in the figures."""
     misfits, axes = evidence.misfits, result.domain.axes
-    suspects = evidence.named(far_readings(misfits).head(MOST_SUSPICIOUS))
+    suspects = evidence.named(far_readings(misfits).head(MAX_SUSPICIOUS))
     if start:
         misfits, suspects = (table.assign(t=table["t"] - start) for table in (misfits, suspects))
     return Tables(
@@ -155,16 +157,8 @@ def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
         suspicious=suspects,
         drifting=evidence.named(drifting_sensors(misfits, axes)),
         level=DEFAULT_LEVEL if known_intervals(result) else None,
-        walls=_walls(result.domain, start),
+        walls=outlines(result.domain, WALL_POINTS),
     )
-
-
-def _walls(domain: Domain, start: float) -> dict[str, list[np.ndarray]]:
-    """Their lines by name; of a shape that moves, those of every instant."""
-    if not domain.moves:
-        return outlines(domain, WALL_POINTS)
-    moving = outlines_in_time(domain, MOVING_POINTS, INSTANTS)
-    return {name: [line - [0, 0, start] for line in lines] for name, lines in moving.items()}
 
 
 def _coefficients(result: Reconstruction) -> dict[str, tuple]:

@@ -1,14 +1,13 @@
 """What is stated about a fit: its error, its doubts, and the verdict.
 
 the posterior       outcome (a fit with its posterior), laplace (posterior of a network),
-                    linearized_map (the MAP estimate next to a fit, and its jackknife), null_space
+                    linearized_map (the MAP estimate next to a fit), null_space
                     (what readings and equation do not determine), members
 the stated error    field_error, calibration, coverage, intervals, held_out
 doubts              contradictions (conditions and sensors), misfits (readings and their noise),
                     convergence
 the summary         verdict
 where to measure    sensor_placement
-without physics     interpolation, which a fit must beat to be worth its time
 """
 
 from pgt.core.doubt import Doubt as Doubt

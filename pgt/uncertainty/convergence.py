@@ -22,12 +22,11 @@ MAX_LATE_DECREASE = 0.1
 # A least-squares fit with a smaller cost, in squared units of the spread, has converged: the misfit
 # is a thousandth of the spread.
 MAX_CONVERGED_COST = 1e-6
-# A stage of the fit that ended with fewer iterations was cut short.
+# A stage of the fit that ended with fewer iterations was cut short, and half as many checks of the
+# held-out error do not show whether it still falls.
 MIN_STAGE_ITERATIONS = 10
 # The advice for a fit that ran out of time is this multiple of its seconds.
 SUGGESTED_TIME_FACTOR = 4
-# A shorter history of the held-out error does not show whether it still falls.
-MIN_CHECKS = 5
 # A call that took this multiple of its seconds is reported: a busy machine does not explain more.
 MAX_OVERRUN_FACTOR = 1.5
 
@@ -117,7 +116,7 @@ def convergence(descent: Descent) -> tuple[bool | None, str]:
 
 
 def _from_held_out_errors(errors: np.ndarray) -> tuple[bool | None, str]:
-    if len(errors) < MIN_CHECKS or not np.isfinite(errors).all():
+    if len(errors) < MIN_STAGE_ITERATIONS // 2 or not np.isfinite(errors).all():
         return (
             None,
             "The history is too short, or nothing was held out, to tell whether it converged.",

@@ -1,43 +1,27 @@
 """The stated error of a field over the whole domain, without knowing the truth.
 
-**By a posterior.** Fields drawn from the posterior differ from the fit by what readings and
-equation leave undetermined, also at places without readings. How well the posterior knows its error
-is seen at the readings: each is predicted from the others, with a residual z in units of its
-predicted σ. With the deviations d_k of the draws,
+**What the model is.** Whichever method answered, the statement rests on draws of the posterior,
+linearized at the fit: fields that differ from it by what readings, conditions and equation leave
+undetermined. With their deviations d_k, the root mean square |d_k| over the domain, and one factor κ,
 
-    stated error = ε κ √mean |d_k|² / spread_k²,       κ² = mean z², within limits
+    stated error = κ √mean |d_k|² / spread_k²,       κ² = mean z², at least 1
 
-where |d_k| is the root mean square over the domain. The error is relative to the spread of the
-field over the domain, of the fit or of the draw (which may be the true field), whichever is larger:
-an error of 1 is as good as a constant. A field that came out constant has no spread; then the
-spread of its readings counts, or of the draws where it has none.
+1. The draws: of the exact posterior of a closed form or of a solution on a mesh (averaged over the
+   candidates that are about as probable, so that their disagreement counts); of the Laplace
+   approximation of a network (laplace.py); of sums of sines linearized at a network that is too large
+   for one (null_space.py); the members of an ensemble.
+2. The calibration: z is the error of a reading predicted without it, in units of the σ that draws and
+   noise predict. Readings are left out one by one or by sensor, and in blocks of neighbors, which are
+   farther from other readings; the larger mean z² counts. Of exact readings the whole misfit is error.
+   κ is at least 1, since readings say little of places without readings.
+3. What the posterior does not know is a lower limit: the null space, at places without readings and for
+   hidden fields; the misfit that neighboring readings have in common, which is no noise; the change of
+   the field by a condition that readings contradict. A hidden field has no readings that would show
+   the second: where measured fields are raised, it is raised by the same factor.
 
-Where readings are exact, the model's own error remains, which no posterior knows: it assumes that
-the model can fulfill all rows. ε is the factor by which the stated error was too small on the
-problems of the zoo that are used for tuning, where only such errors remain. It is 1 where noise
-limits a field, and where fields found with different sines were averaged, since the draws contain
-their difference.
-
-**By place.** One κ for the whole domain is not enough where the field is less smooth at some
-places: at a kink, in a corner where boundary and initial values contradict each other, near the
-instant of a jump. There some readings are missed by many σ and all others by nearly nothing; the
-mean of z² is 1, and the error is that of the few. With f² the mean of z² over some readings around
-a place, and v the variance of the draws there,
-
-    v ← v max(κ², f²) + (f² − 1) σ²          where f² is significantly more than 1
-
-The whole excess is error of the field, since noise is the same everywhere.
-
-**By held-out readings.** Without a posterior, readings that were not fitted show the error. Their
-misfit is the error of the field and their own noise. The noise is given, or estimated at the fitted
-readings: from their misfit without the share ρ that neighbors have in common, which is error of the
-field. With m the misfits,
-
-    error² = mean m² of held-out readings - σ²,    σ² ≈ (1 - ρ) mean m² of those fitted
-
-A fit that memorizes its readings residuals them by less than their noise, and the error is stated too
-large. In the part of the domain that is farther from readings than the held-out ones, the error is
-taken to be larger by a constant factor.
+The error is relative to the spread of the field over the domain, of the fit or of the draw (which may
+be the true field), whichever is larger: an error of 1 is as good as a constant. A field that came out
+constant has no spread; then the spread of its readings counts, or of the draws where it has none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,46 +30,82 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
-from scipy.special import chdtri
+from jaxtyping import Bool, Float, Int
 
 from pgt.core.doubt import FieldError
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.visibility import in_sight, nearest
+from pgt.data.visibility import are_visible, nearest
 from pgt.geometry.low_discrepancy import evenly
-from pgt.inference.linear_gaussian import CLEAN, SMALLEST_SIGMA
+from pgt.inference.linear_gaussian import CLEAN
 
-# The number of instants at which the error is evaluated where the domain has a time axis.
-INSTANT_COUNT = 9
-# The number of points in space at each of them: more cost time, fewer miss small regions.
-POINTS_PER_INSTANT = 128
+# The number of instants at which the error is evaluated where the domain has a time axis, and of
+# points in space at each of them: more cost time, fewer miss small regions.
+INSTANT_COUNT, POINTS_PER_INSTANT = 9, 128
 # The first and last instants lie inside by this share of the time axis, since terms such as u/t
 # have no value at the very beginning.
 MIN_RELATIVE_TIME = 1e-4
-# The limits of κ. It is at least 1, since readings say little about places without readings.
-KAPPA_RANGE = (1.0, 30.0)
-# ε of a solution in closed form, and of a network: larger values cover more of the unknown truths
-# and make every stated error larger. Set on the tuning problems of the zoo.
-MODEL_ERROR_CLOSED_FORM = 2.0
-MODEL_ERROR_NETWORK = 1.25
+# The number of blocks of neighbors that are left out in turn: fewer are farther from the readings
+# that remain, more leave enough readings to fit.
+BLOCKS = 10
 # The stated interval is wider by this factor on both sides, for the unknown errors of κ and of the
 # model itself.
 INTERVAL_FACTOR = 1.5
 # A place is near readings within this multiple of the distance between readings that fill the
 # domain evenly.
-MAX_NEAR_DISTANCE = 1.2
+NEAR_DISTANCE = 1.5
 # The number of nearest readings that are tested for a wall in between.
 VISIBILITY_NEIGHBORS = 8
-# Smaller spreads are not divided by.
-MIN_SPREAD = 1e-15
 # A fitted field whose spread is a smaller share of that of its readings is not the field that was
 # measured; then the spread of the readings counts.
 MIN_RELATIVE_SPREAD = 0.1
-# A noise below this, in units of the spread, is rounding alone.
-ROUNDING_NOISE = 2 * SMALLEST_SIGMA
-# The lower limit of κ where the noise is rounding alone.
-MIN_KAPPA_AT_ROUNDING = 0.1
+TINY = np.finfo(float).tiny
+
+
+def is_exact(noise: float) -> bool:
+    """Whether readings with that noise, in units of their spread, count as exact: what they are
+    missed by is then error of the model.
+    """
+    return noise <= CLEAN
+
+
+# ------------------------------------------------------------------------------- calibration
+
+
+def calibration_factor(*residuals: Float[np.ndarray, " _"]) -> float:
+    """κ: the factor by which the posterior's σ is too small.
+
+    Each of the `residuals` are errors of readings predicted from others, in units of their predicted
+    σ; the largest of their root mean squares counts.
+
+    >>> calibration_factor(np.array([0.1, -0.1]), np.array([2.0, -2.0, np.nan]))
+    2.0
+    """
+    finite = [part[np.isfinite(part)] for part in residuals]
+    return max([1.0, *(float(np.sqrt(np.mean(part**2))) for part in finite if len(part))])
+
+
+def neighbor_groups(
+    points: Float[np.ndarray, "n d"], count: int = BLOCKS
+) -> list[Int[np.ndarray, " _"]]:
+    """The numbers of the points in at least `count` groups of neighbors, where there are as many.
+
+    The points are halved repeatedly along the axis in which they differ most.
+
+    >>> [group.tolist() for group in neighbor_groups(np.array([[0.0], [0.9], [0.1], [1.0]]), 2)]
+    [[0, 2], [1, 3]]
+    """
+    parts = [np.arange(len(points))]
+    while len(parts) < min(count, len(points)):
+        largest = max(range(len(parts)), key=lambda k: len(parts[k]))
+        part = parts.pop(largest)
+        axis = int(np.argmax(np.ptp(points[part], axis=0)))
+        ordered = part[np.argsort(points[part, axis], kind="stable")]
+        parts += np.array_split(ordered, 2)
+    return parts
+
+
+# ------------------------------------------------------------------------------- the domain
 
 
 class DomainPoints(NamedTuple):
@@ -138,17 +158,16 @@ def _points_in_shape(domain: Domain) -> DomainPoints:
     low, high = domain.bounds("t")
     unit, shares = _instants()
     moments = low + (high - low) * unit
-    still = None if domain.moves else domain.even(POINTS_PER_INSTANT)[:, :-1]
-    there = [domain.at(t).even(POINTS_PER_INSTANT) if still is None else still for t in moments]
+    places = domain.even(POINTS_PER_INSTANT)[:, :-1]
     points = np.concatenate(
-        [
-            np.column_stack([at, np.full(POINTS_PER_INSTANT, t)])
-            for at, t in zip(there, moments, strict=True)
-        ]
+        [np.column_stack([places, np.full(POINTS_PER_INSTANT, t)]) for t in moments]
     )
     return DomainPoints(
         points, np.repeat(shares / POINTS_PER_INSTANT, POINTS_PER_INSTANT), INSTANT_COUNT
     )
+
+
+# ------------------------------------------------------------------------------- the error
 
 
 def stated_errors(
@@ -158,84 +177,60 @@ def stated_errors(
     fields: Sequence[str],
     undetermined: Sequence[str] = (),
     near: Bool[np.ndarray, " n"] | None = None,
-    floor: Float[np.ndarray, " c"] | float = 0.0,
+    floors: Mapping[str, float] = MappingProxyType({}),
     reading_spreads: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[str, FieldError]:
     """By field, the stated error from the `deviations` of draws from the `values` at the points
     `where`.
 
-    The deviations contain the factors ε and κ already. `undetermined` are fields that the equations
-    determine up to a function of time: there the mean over each instant does not count. `near` are
-    the points with readings around them; `floor` is an error that is known otherwise, of all fields
-    or of each; `reading_spreads` are the spreads of the readings of measured fields.
+    The deviations contain κ already. `undetermined` are fields that the equations determine up to a
+    function of time: there the mean over each instant does not count. `near` are the points with
+    readings around them; `floors` are errors that are known otherwise, and `reading_spreads` the
+    spreads of the readings, of measured fields.
     """
-    found, floors = {}, np.broadcast_to(floor, len(fields))
+    found = {}
     for column, name in enumerate(fields):
         deviation, truth = deviations[..., column], values[:, column]
         if name in undetermined:
-            deviation, truth = (
-                _without_instant_means(deviation, where),
-                _without_instant_means(truth, where),
-            )
+            deviation = without_instant_means(deviation, where)
+            truth = without_instant_means(truth, where)
         size = reading_spreads.get(name, float(np.sqrt(np.mean(deviation**2 @ where.weights))))
         flattest = spread_over_domain(truth, where.weights, size)
         spreads = [spread_over_domain(truth + part, where.weights, size) for part in deviation]
         spreads = np.maximum(spreads, flattest)
-        found[name] = _with_floor(
-            float(floors[column]), _stated_error(deviation, spreads, where.weights, near)
-        )
-    return found
+        found[name] = _stated_error(deviation, spreads, where.weights, near)
+    return raised(found, floors)
 
 
-def _with_floor(floor: float, found: FieldError) -> FieldError:
-    """The error, and at least the floor."""
-    if found.value >= floor:
-        return found
-    return replace(
-        found,
-        value=floor,
-        low=floor / INTERVAL_FACTOR,
-        high=max(found.high, floor * INTERVAL_FACTOR),
-    )
+def raised(errors: Mapping[str, FieldError], floors: Mapping[str, float]) -> dict[str, FieldError]:
+    """The errors, each at least its floor, and those without a floor raised by the same factor.
 
+    An error that no floor limits is raised to 1 at most: no field is worse than a constant.
 
-def model_error_factor(noise: float, *, is_closed_form: bool) -> float:
-    """ε, from the noise of the readings in units of their spread."""
-    if not is_exact(noise):
-        return 1.0
-    return MODEL_ERROR_CLOSED_FORM if is_closed_form else MODEL_ERROR_NETWORK
-
-
-def is_exact(noise: float) -> bool:
-    """Whether readings with that noise, in units of their spread, count as exact: what they are
-    missed by is then error of the model.
+    >>> found = {name: FieldError(0.02, 0.01, 0.03) for name in "up"}
+    >>> [error.value for error in raised(found, {"u": 0.1}).values()]
+    [0.1, 0.1]
     """
-    return noise <= CLEAN
+    measured = [name for name in errors if name in floors]
+    before = np.array([errors[name].value for name in measured])
+    after = np.maximum(before, [floors[name] for name in measured])
+    factor = float(np.linalg.norm(after) / max(np.linalg.norm(before), TINY)) if measured else 1.0
+    return {
+        name: _at_least(error, floors.get(name, max(min(factor * error.value, 1.0), error.value)))
+        for name, error in errors.items()
+    }
 
 
-def calibration_factor(
-    residuals: Float[np.ndarray, " m"], minimum: float = KAPPA_RANGE[0]
-) -> float:
-    """κ: the factor by which the posterior's σ is too small.
-
-    `residuals` are those of readings predicted from others, in units of their predicted σ. Where
-    they say that the posterior's σ is too large, κ is the square root of that factor, since they
-    say nothing of places without readings; it is at least `minimum`.
-    """
-    finite = residuals[np.isfinite(residuals)]
-    if not len(finite):
-        return 1.0
-    size = float(np.sqrt(np.mean(finite**2)))
-    return float(np.clip(size if size > 1 else np.sqrt(size), minimum, KAPPA_RANGE[1]))
-
-
-def min_calibration_factor(noise: float, *, is_closed_form: bool) -> float:
-    """The lower limit of κ.
-
-    The evidence cannot make σ of a closed-form solution smaller than the digits of the readings. At
-    that limit σ is too large, and a κ below 1 is right.
-    """
-    return MIN_KAPPA_AT_ROUNDING if is_closed_form and noise < ROUNDING_NOISE else KAPPA_RANGE[0]
+def _at_least(error: FieldError, floor: float) -> FieldError:
+    """The error, and at least the floor, near readings and far from them."""
+    if error.value >= floor:
+        return error
+    high = max(error.high, floor * INTERVAL_FACTOR)
+    found = replace(error, value=floor, low=floor / INTERVAL_FACTOR, high=high)
+    parts = error.inside, error.outside
+    is_larger_far_away = parts[1] is not None and parts[1] > floor
+    inside, outside = (max(part, floor) if is_larger_far_away else None for part in parts)
+    return replace(found, inside=inside, outside=outside)
 
 
 def _stated_error(deviation: Float[np.ndarray, "k n"], spreads, weights, near) -> FieldError:
@@ -257,7 +252,7 @@ def _stated_error(deviation: Float[np.ndarray, "k n"], spreads, weights, near) -
 def spread_over_domain(
     values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"], reading_spread: float
 ) -> float:
-    """The standard deviation of a field over the domain, at least `MIN_SPREAD`.
+    """The standard deviation of a field over the domain, never zero.
 
     It is that of its readings where the field is nearly constant beside them.
 
@@ -266,7 +261,7 @@ def spread_over_domain(
     (1.0, 3.0)
     """
     own = float(np.sqrt((values - values @ weights) ** 2 @ weights))
-    return max(own if own >= MIN_RELATIVE_SPREAD * reading_spread else reading_spread, MIN_SPREAD)
+    return max(own if own >= MIN_RELATIVE_SPREAD * reading_spread else reading_spread, TINY)
 
 
 def _rms_over(part: Bool[np.ndarray, " n"], deviation, weights) -> float:
@@ -274,13 +269,20 @@ def _rms_over(part: Bool[np.ndarray, " n"], deviation, weights) -> float:
     return float(np.sqrt(np.mean(deviation[:, part] ** 2 @ weights[part]) / weights[part].sum()))
 
 
-def _without_instant_means(values: np.ndarray, where: DomainPoints) -> np.ndarray:
+def without_instant_means(values: np.ndarray, where: DomainPoints) -> np.ndarray:
     """The values without their mean over the points of each instant."""
     by_instant, own = (
         a.reshape(*a.shape[:-1], where.instants, -1) for a in (values, where.weights)
     )
     mean = np.sum(by_instant * own, axis=-1, keepdims=True) / own.sum(axis=-1, keepdims=True)
     return (by_instant - mean).reshape(values.shape)
+
+
+def mean_distance(readings: Observations, domain: Domain) -> float:
+    """The distance between readings if they filled the domain evenly, in units of the domain."""
+    whole = float(np.prod(np.asarray(domain.extent, float)))
+    share = 1.0 if domain.shape is None else domain.volume / whole
+    return (len(readings) / share) ** (-1 / domain.dimension)
 
 
 def near_readings(
@@ -293,122 +295,11 @@ def near_readings(
     """
     extent = np.asarray(domain.extent, float)
     own = np.asarray(readings.points, float) / extent
-    share = 1.0 if domain.shape is None else domain.volume / float(np.prod(extent))
-    even = (len(own) / share) ** (-1 / domain.dimension)
     count = 1 if domain.shape is None else min(VISIBILITY_NEIGHBORS, len(own))
     distances, which = nearest(own, points / extent, count)
-    near = distances <= MAX_NEAR_DISTANCE * even
+    near = distances <= NEAR_DISTANCE * mean_distance(readings, domain)
     if domain.shape is not None:
         place, turn = np.nonzero(near)
         there = np.asarray(readings.points, float)[which[place, turn]]
-        near[place, turn] = in_sight(domain, points[place], there)
+        near[place, turn] = are_visible(domain, points[place], there)
     return np.asarray(near.any(axis=1))
-
-
-# The number of readings around a place whose residuals are averaged: fewer are noisier, more are
-# less local.
-LOCAL_READINGS = 6
-# The probability that noise alone causes a local excess anywhere.
-FALSE_ALARM_RATE = 0.01
-# The upper limit of f², since it is known from few readings.
-MAX_LOCAL_EXCESS = 30.0**2
-
-
-def local_excess(
-    points: Float[np.ndarray, "n d"],
-    reading_points: Float[np.ndarray, "m d"],
-    residuals: Float[np.ndarray, " m"],
-) -> Float[np.ndarray, " n"]:
-    """f² at points, and 1 where it is not significant.
-
-    `residuals` are z of the values read at `reading_points`.
-
-    >>> line = np.linspace(0, 1, 50)[:, None]
-    >>> local_excess(np.array([[0.1], [0.9]]), line, np.where(line[:, 0] < 0.2, 5.0, 0.1)).tolist()
-    [25.0, 1.0]
-    """
-    known = np.isfinite(residuals)
-    if known.sum() <= LOCAL_READINGS:
-        return np.ones(len(points))
-    which = nearest(reading_points[known], points, LOCAL_READINGS)[1]
-    found = np.mean(residuals[known][which] ** 2, axis=1)
-    by_chance = chdtri(LOCAL_READINGS, FALSE_ALARM_RATE / known.sum()) / LOCAL_READINGS
-    return np.where(found > by_chance, np.minimum(found, MAX_LOCAL_EXCESS), 1.0)
-
-
-def widen(
-    deviations: Float[np.ndarray, "k n c"],
-    kappa: float,
-    excess: Float[np.ndarray, " n"],
-    noise: Float[np.ndarray, " c"],
-) -> Float[np.ndarray, "k n c"]:
-    """The deviations of draws, times κ, and more where f², the `excess`, is larger.
-
-    `noise` is σ of the readings of each field, 0 for fields without readings.
-    """
-    variance = np.mean(deviations**2, axis=0)
-    more = np.where(excess > 1, excess - 1, 0.0)[:, None] * noise**2
-    wanted = variance * np.maximum(kappa**2, np.where(excess > 1, excess, 0.0))[:, None] + more
-    return deviations * np.sqrt(wanted / np.maximum(variance, np.finfo(float).tiny))
-
-
-# Far from readings the error is this many times that near them: the median outside the hull of the
-# readings of 36 fits of six equations.
-EXTRAPOLATION_FACTOR = 12.0
-# The interval of an error from held-out readings is this many standard errors of their mean square.
-INTERVAL_SIGMAS = 2.0
-
-
-class Misfits(NamedTuple):
-    """The misfits of the readings of one field, the share of the variance at fitted ones that
-    neighbors have in common, and σ of the noise where it was given (else 0).
-    """
-
-    held_out: Float[np.ndarray, " m"]
-    fitted: Float[np.ndarray, " n"]
-    common_share: float = 0.0
-    noise: float = 0.0
-
-
-def error_from_held_out(
-    misfits: Misfits, spread: float, far_share: float = 0.0
-) -> FieldError | None:
-    """The error of a field with that spread, from its misfits at held-out readings.
-
-    `far_share` is the share of the domain that has no readings near. None where no reading is held
-    out.
-
-    >>> noise = np.random.default_rng(0).normal(size=4000)
-    >>> noisy = Misfits(np.hypot(0.03, 0.04) * noise[:2000], 0.04 * noise[2000:])
-    >>> round(error_from_held_out(noisy, 1.0).value, 2)
-    0.03
-    """
-    squares = misfits.held_out[np.isfinite(misfits.held_out)] ** 2
-    if not len(squares):
-        return None
-    whole = float(np.mean(squares))
-    chance = whole * np.sqrt(2 / len(squares))
-    # The error is at least the standard error of the mean square.
-    square = min(max(whole - _noise_variance(misfits), chance), whole)
-    scale = np.sqrt(1 - far_share + far_share * EXTRAPOLATION_FACTOR**2) / spread
-    low = (
-        np.sqrt(max(square - INTERVAL_SIGMAS * chance, square / INTERVAL_SIGMAS**2))
-        * scale
-        / INTERVAL_FACTOR
-    )
-    high = np.sqrt(square + INTERVAL_SIGMAS * chance) * scale * INTERVAL_FACTOR
-    found = FieldError(float(np.sqrt(square) * scale), float(low), float(high))
-    if not 0 < far_share < 1:
-        return found
-    near = float(np.sqrt(square) / spread)
-    return replace(found, inside=near, outside=EXTRAPOLATION_FACTOR * near)
-
-
-def _noise_variance(misfits: Misfits) -> float:
-    """The variance of the noise of the readings."""
-    if misfits.noise > 0:
-        return misfits.noise**2
-    squares = misfits.fitted[np.isfinite(misfits.fitted)] ** 2
-    return (
-        (1 - np.clip(misfits.common_share, 0, 1)) * float(np.mean(squares)) if len(squares) else 0.0
-    )

@@ -17,16 +17,14 @@ from scipy import special, stats
 
 from pgt.core.errors import InputError
 from pgt.core.numbers import number, percent
-from pgt.core.unknown import Unknown, named_unknowns
+from pgt.core.unknown import Unknown, named_coefficients
 from pgt.nn.trees import is_double, precision
 from pgt.uncertainty.members import Members, require_members
 
 # A coefficient is not determined where the standard deviation of its logarithm, or its relative
-# standard deviation, is larger.
-MAX_RELATIVE_DEVIATION = 0.5
-# A coefficient near zero is determined where its standard deviation is below this, in the unit at
-# which its term balances the others.
-MAX_DEVIATION_NEAR_ZERO = 0.05
+# standard deviation, is larger than the first; near zero, larger than the second in the unit at which
+# its term balances the others.
+MAX_RELATIVE_DEVIATION, MAX_DEVIATION_NEAR_ZERO = 0.5, 0.05
 # A bounded coefficient is not determined where its interval covers more of the admissible range,
 # times the level.
 MAX_INTERVAL_SHARE = 0.8
@@ -36,10 +34,8 @@ BOUND_MARGIN = 0.01
 MIN_TIED_CORRELATION = 0.95
 # The level of an interval, where none is given.
 DEFAULT_LEVEL = 0.9
-# The smallest positive number, to divide by.
-TINY = np.finfo(float).tiny
-# A fit that would move a coefficient by more of its standard deviation in one more step has not
-# converged.
+# A fit that would move a coefficient, or its predictions of readings, by more of their standard
+# deviation in one more step is not at the maximum of its posterior.
 MAX_REMAINING_STEP = 0.5
 
 
@@ -87,7 +83,7 @@ def intervals(
     if not 0 < level < 1:
         raise InputError(f"intervals(level={level!r}): write a number between 0 and 1, as 0.9.")
     with precision(is_double(members)):
-        named = named_unknowns(members.pdes)
+        named = named_coefficients(members.pdes)
     raws = {name: np.asarray(node.raw, float) for name, node in named}
     is_posterior = members.is_posterior
     within = stats.norm if is_posterior else stats.t(len(members) - 1)
@@ -147,7 +143,11 @@ def _deviation(node: Unknown, raw: float, share: float) -> float:
     if node.bounds is not None:
         part = float(special.expit(raw))
         low, high = node.bounds
-        return share * abs(low + (high - low) * part) / max((high - low) * part * (1 - part), TINY)
+        return (
+            share
+            * abs(low + (high - low) * part)
+            / max((high - low) * part * (1 - part), np.finfo(float).tiny)
+        )
     return share if node.positive else share * abs(raw)
 
 
@@ -209,8 +209,6 @@ def _bound_note(node: Unknown, value: float) -> str:
 
 # A coefficient is unidentified where it changes every equation by less of the size of its terms.
 MIN_TERM_SHARE = 1e-3
-# A positive coefficient is unidentified where the ends of its interval differ by a larger factor.
-MAX_INTERVAL_RATIO = 10.0
 # A positive coefficient is unidentified where it differs from the first guess by a larger factor.
 MAX_RATIO_TO_FIRST_GUESS = 1e4
 
@@ -233,11 +231,7 @@ def why_unidentified(
             f"its terms are {percent(share)} of the size of the equation's, as if it were not there. "
             "Either leave them out, or begin closer to what is expected"
         )
-    if (
-        estimate is not None
-        and node.positive
-        and estimate.upper > MAX_INTERVAL_RATIO * estimate.lower
-    ):
+    if estimate is not None and node.positive and not estimate.determined:
         ends = f"{number(estimate.lower, 2)} and {number(estimate.upper, 2)}"
         return f"not determined by the readings: it may as well be anything between {ends}"
     is_known = estimate is not None and estimate.determined

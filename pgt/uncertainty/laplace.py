@@ -29,6 +29,7 @@ from jaxtyping import Array, Float
 from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
 from pgt.inference.likelihood import is_less
+from pgt.inference.linear_gaussian import SMALLEST_SIGMA
 from pgt.methods.finished_fit import Fit
 from pgt.methods.first_order.training_step import held_out_error
 from pgt.methods.second_order.descent import build_system, common_noise, initial_prior
@@ -56,16 +57,17 @@ from pgt.nn.trees import cast, compiled, count_parameters
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.losses import Problem
 from pgt.training.settings import Polish, Posterior
-from pgt.uncertainty.linearized_map import MapEstimate, jackknife_steps, map_estimate
+from pgt.uncertainty.field_error import neighbor_groups
+from pgt.uncertainty.intervals import MAX_REMAINING_STEP
+from pgt.uncertainty.linearized_map import (
+    MAX_STIFFNESS,
+    SOFT_STIFFNESS,
+    MapEstimate,
+    left_out_residuals,
+    map_estimate,
+)
 from pgt.uncertainty.members import PosteriorSamples
 
-# The upper limit of w where the decoder alone is sampled. The posterior takes the encoder for
-# granted and is a little too sure; an equation less stiff than that of the fit, 10, compensates for
-# it. Set by `bands-heat` of benchmarks/instrument.py.
-MAX_STIFFNESS_DECODER = 3.0
-# The upper limit of w where all weights are sampled; for noisy readings linearized_map.py chooses
-# w.
-MAX_STIFFNESS_ALL_WEIGHTS = 20.0
 # The upper limit of the number of rows of the equations, which bounds time and memory.
 MAX_EQUATION_ROWS = 12_000
 # The posterior uses this many times the residual points of one step of the fit, as the steps of the
@@ -74,13 +76,6 @@ POINT_DENSITY_FACTOR = 4
 # The fit has memorized its readings where held-out ones are missed by more than this many σ; then
 # the held-out error is taken for σ.
 MIN_MEMORIZATION_RATIO = 2.0
-# A fit is at the maximum of its posterior where the next step changes the predictions of readings
-# by less than this many σ.
-MAX_STEP_AT_REST = 0.3
-# The same limit for noisy readings, below which the step is not worth taking.
-MAX_STEP_IN_NOISE = 0.1
-# The lower limit of σ in units of the spread: no reading has less noise.
-MIN_NOISE = 1e-9
 # The standard deviation of the prior of each coefficient, in its logarithm, logit or unit.
 COEFFICIENT_PRIOR_SIGMA = 7.0
 # A step that changes a coefficient by less, in its logarithm or logit or relative to its value, is
@@ -119,25 +114,24 @@ def draw_laplace_samples(
             problem.observations, fit.pde, common_noise(problem, fit.model.scaling, noise)
         )
         samples_all = len(theta) >= count_parameters(fit.model)
-        stiffest = MAX_STIFFNESS_ALL_WEIGHTS if samples_all else MAX_STIFFNESS_DECODER
+        stiffest = MAX_STIFFNESS if samples_all else SOFT_STIFFNESS
         found = local_posterior(
             theta, search, prior, held_out_misfit, stiffest, _min_changes(fit.pde)
         )
-        better, jackknife, is_gaussian = None, None, problem.likelihood == "gauss"
+        better, left_out, is_gaussian = None, (), problem.likelihood == "gauss"
         estimate = (
             map_estimate(found.normal, prior, COEFFICIENT_PRIOR_SIGMA) if is_gaussian else None
         )
         has_noise = estimate is not None and estimate.has_noise
         if estimate is not None and has_noise and samples_all:
             found = found.softened(estimate)
-        if estimate is not None and len(held_out):
-            if not _stays_at_fit(found, estimate, noise):
-                better = _better_fit(theta, rebuild, estimate, (problem, held_out), judge(theta))
-                found = found if better is None else found.at(estimate)
-            moved = jackknife_steps(
-                estimate, _reading_points_in_unit_box(problem), settings.samples
-            )
-            jackknife = _linearized_members(theta, rebuild, 0.0, jnp.asarray(moved), 0)[0]
+        if estimate is not None:
+            points = np.asarray(problem.observations.points) / np.asarray(problem.domain.extent)
+            groups = [np.arange(len(points))[:, None], neighbor_groups(points)]
+            left_out = tuple(left_out_residuals(estimate, points, list(part)) for part in groups)
+        if estimate is not None and len(held_out) and not _stays_at_fit(found, estimate, noise):
+            better = _better_fit(theta, rebuild, estimate, (problem, held_out), judge(theta))
+            found = found if better is None else found.at(estimate)
         scale = found.sigma / np.sqrt(prior.reading_count)
         steps = draw_steps(
             found.factor, scale, settings.samples, prior.coefficients, found.newton_step
@@ -150,13 +144,13 @@ def draw_laplace_samples(
             # Leave-one-out predictions need the maximum of a Gaussian posterior with its own σ.
             # Elsewhere they give too wide bands, and are used only where nothing was held out.
             "leave_one_out": is_gaussian and not found.is_memorized
-            and (found.reading_change < MAX_STEP_AT_REST or not len(held_out)),
+            and (found.reading_change < MAX_REMAINING_STEP or not len(held_out)),
             # The misfit of readings that were fitted as exact is error of the field.
             "exact_readings": noise is None and found.sigma <= MAX_CLEAN_ERROR and not has_noise,
             "cost": None if better is None or estimate is None else estimate.cost,
         }  # fmt: skip
     readings = batched.repeat(problem.observations, settings.samples)
-    return PosteriorSamples((models, pdes, readings), record, better, jackknife)
+    return PosteriorSamples((models, pdes, readings), record, better, left_out)
 
 
 def _stays_at_fit(found: "LocalPosterior", estimate: MapEstimate, noise: float | None) -> bool:
@@ -166,7 +160,7 @@ def _stays_at_fit(found: "LocalPosterior", estimate: MapEstimate, noise: float |
     where the step to the MAP estimate is small beside the noise.
     """
     was_held = noise is not None or found.sigma > MAX_CLEAN_ERROR
-    return estimate.has_noise and (was_held or estimate.reading_change < MAX_STEP_IN_NOISE)
+    return estimate.has_noise and (was_held or estimate.reading_change < MAX_REMAINING_STEP)
 
 
 def _better_fit(
@@ -204,14 +198,6 @@ def _better_fit(
             and is_less(estimate.left_out_misfit, estimate.misfit_before, counts[1])
         )
     return (moved, moved_pde, error) if is_better else None
-
-
-def _reading_points_in_unit_box(problem: Problem) -> Float[np.ndarray, "n d"]:
-    """The places of the readings, each axis of the domain scaled from 0 to 1."""
-    domain = problem.domain
-    low = np.array([domain.bounds(axis)[0] for axis in domain.axes])
-    points = np.asarray(problem.observations.points, float)
-    return (points - low) / np.asarray(domain.extent, float)
 
 
 def _residual_point_count(
@@ -278,7 +264,7 @@ def local_posterior(
     search: Residuals,
     prior: WeightPrior,
     held_out_error: float,
-    stiffest: float = MAX_STIFFNESS_DECODER,
+    stiffest: float = SOFT_STIFFNESS,
     min_changes: Float[np.ndarray, " f"] | float = 0.0,
 ) -> LocalPosterior:
     """The posterior at θ, where the fit ended, with an equation no stiffer than `stiffest`.
@@ -289,7 +275,7 @@ def local_posterior(
     prior, estimated = revise_prior(prior, normal, EVIDENCE_ROUNDS)
     sigma = _noise_or_held_out_error(estimated, held_out_error)
     equation_misfit = float(np.linalg.norm(normal.rows[prior.reading_rows :]))
-    stiffness = float(np.clip(sigma / max(equation_misfit, MIN_NOISE), 1.0, stiffest))
+    stiffness = float(np.clip(sigma / max(equation_misfit, SMALLEST_SIGMA), 1.0, stiffest))
     if stiffness > 1:
         normal = search.stiffened(stiffness).normal_at(theta)
         prior, estimated = revise_prior(prior, normal, EVIDENCE_ROUNDS)
@@ -303,7 +289,7 @@ def local_posterior(
     remaining_step = _remaining_step(
         factor, slope, sigma / np.sqrt(prior.reading_count), prior.coefficients, min_changes
     )
-    is_memorized, newton_step = sigma > max(estimated, MIN_NOISE), _newton_step(factor, slope)
+    is_memorized, newton_step = sigma > max(estimated, SMALLEST_SIGMA), _newton_step(factor, slope)
     # The squares of the readings' rows sum to a mean square.
     change = normal.jacobian.times(np.asarray(newton_step))[: prior.reading_rows]
     reading_change = float(np.linalg.norm(change)) / sigma
@@ -387,4 +373,4 @@ def _linearized_members(theta, rebuild, center, steps: Float[Array, "k p"], free
 def _noise_or_held_out_error(estimated: float, held_out_error: float) -> float:
     """σ; the held-out error where it is much larger, since the fitted readings were memorized."""
     is_memorized = held_out_error > MIN_MEMORIZATION_RATIO * estimated
-    return max(held_out_error if is_memorized else estimated, MIN_NOISE)
+    return max(held_out_error if is_memorized else estimated, SMALLEST_SIGMA)

@@ -16,8 +16,7 @@ the field misses equation and readings alike. Noise is in the readings alone: th
 stiffness is free is fulfilled many times better than the readings.
 
 With noisy readings the posterior of so stiff an equation is too sure, since the equation has
-solutions that no δ follows closely. So the stiffness is reduced as long as the equation still
-determines the field; a softer one adds only its own softness to the variance.
+solutions that no δ follows closely. So the stiffness of the posterior is limited.
 """
 
 from typing import NamedTuple
@@ -26,7 +25,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pgt.inference import linear_algebra
-from pgt.inference.linear_gaussian import SMALLEST_SIGMA
+from pgt.inference.linear_gaussian import CLEAN, SMALLEST_SIGMA
+from pgt.methods.second_order.gauss_newton import EVIDENCE_ROUNDS
 from pgt.methods.second_order.least_squares import (
     MAX_NOISE_RATIO,
     MIN_DETERMINED_WEIGHTS,
@@ -34,27 +34,18 @@ from pgt.methods.second_order.least_squares import (
     NormalEquations,
     WeightPrior,
 )
+from pgt.problem.budget import MAX_POLISHED_WEIGHTS, MAX_POLISHED_WEIGHTS_ON_GPU
 
-# The rounds in which σ, w and a are updated: the misfit falls by orders of magnitude from one to
-# the next.
-EVIDENCE_ROUNDS = 4
-# The rounds for another w, which start from the values before.
-WARM_START_ROUNDS = 2
-# With more weights a solve takes more than some seconds, on the host or on a GPU, and is omitted.
-MAX_WEIGHTS_ON_HOST = 4000
-MAX_WEIGHTS_ON_GPU = 12_000
 # The lower limit of 1 − leverage of a reading, by which its residual is divided.
 MIN_RESIDUAL_SHARE = 1e-3
-# The upper limit of w. It is large enough to tell noise from a field that the network cannot
-# follow.
+# The upper limit of w of exact readings. It is large enough to tell noise from a field that the
+# network cannot follow.
 MAX_STIFFNESS = 20.0
+# The upper limit of w of the posterior of noisy readings, and where the decoder alone is sampled:
+# fields that fulfill the equation less closely than the network can count as possible.
+SOFT_STIFFNESS = 3.0
 # The readings have noise where the equation is fulfilled better than they are by this factor.
 MIN_STIFFNESS_WITH_NOISE = 5.0
-# The reduced stiffnesses that are tried for noisy readings, the softest first.
-SOFTER_STIFFNESSES = (3.0, 5.0, 8.0, 12.0)
-# The softest stiffness is taken whose mean variance at the readings is at most this multiple of
-# that with the stiffest.
-MAX_VARIANCE_GROWTH = 1.8
 # A smaller misfit, in units of the spread, is not taken for noise: few instruments have less noise,
 # and small networks have misfits of that size.
 MIN_DETECTABLE_NOISE = 1e-4
@@ -74,7 +65,6 @@ class MapEstimate(NamedTuple):
     reading_change : by how many σ the step moves the predictions of the readings.
     cost : the mean square of readings and equation at the MAP estimate.
     reading_rows : the rows of the readings at θ, with their residuals in the last column.
-    stiff_factor : R with which δ was found, where the posterior is softer.
     has_noise : whether the misfit of the readings is noise.
     """
 
@@ -88,7 +78,6 @@ class MapEstimate(NamedTuple):
     reading_change: float
     cost: float
     reading_rows: Float[np.ndarray, "n q"]
-    stiff_factor: Float[np.ndarray, "p p"]
     has_noise: bool = False
 
     def with_posterior_of(self, other: "MapEstimate") -> "MapEstimate":
@@ -109,7 +98,7 @@ def map_estimate(
     """
     theta = np.asarray(normal.jacobian.theta)
     is_finite = np.isfinite(normal.rows).all() and np.isfinite(normal.gradient).all()
-    most = MAX_WEIGHTS_ON_HOST if linear_algebra.on_host() else MAX_WEIGHTS_ON_GPU
+    most = MAX_POLISHED_WEIGHTS if linear_algebra.on_host() else MAX_POLISHED_WEIGHTS_ON_GPU
     if not is_finite or len(theta) > most or not theta.any():
         return None
     rows = np.column_stack([normal.jacobian.dense(), normal.rows])
@@ -118,13 +107,8 @@ def map_estimate(
     found, final = _solve(*parts, theta, prior, MAX_STIFFNESS, coefficient_sigma, initial)
     if found.stiffness < MIN_STIFFNESS_WITH_NOISE or found.sigma < MIN_DETECTABLE_NOISE:
         return found
-    for stiffness in SOFTER_STIFFNESSES:
-        softer, _ = _solve(
-            *parts, theta, prior, stiffness, coefficient_sigma, final, rounds=WARM_START_ROUNDS
-        )
-        if softer.determined <= MAX_VARIANCE_GROWTH * found.determined:
-            return found.with_posterior_of(softer)
-    return found.with_posterior_of(found)
+    softer, _ = _solve(*parts, theta, prior, SOFT_STIFFNESS, coefficient_sigma, final)
+    return found.with_posterior_of(softer)
 
 
 class Hyperparameters(NamedTuple):
@@ -151,7 +135,6 @@ def _solve(
     stiffest: float,
     coefficient_sigma: float,
     initial: Hyperparameters,
-    rounds: int = EVIDENCE_ROUNDS,
 ) -> tuple[MapEstimate, Hyperparameters]:
     """The MAP estimate with a stiffness of at most `stiffest`, and its hyperparameters.
 
@@ -159,7 +142,7 @@ def _solve(
     """
     held, is_weight = prior.weights(theta), prior.mask(len(theta))
     sigma, prior_strength, equation_misfit = initial
-    for _ in range(rounds):
+    for _ in range(EVIDENCE_ROUNDS):
         stiffness = float(np.clip(sigma / max(equation_misfit, SMALLEST_SIGMA), 1.0, stiffest))
         precision = np.where(
             is_weight > 0, prior_strength, sigma**2 / prior.reading_count / coefficient_sigma**2
@@ -184,7 +167,7 @@ def _solve(
         determined=float(np.sum(inverse**2)),
         reading_change=float(np.linalg.norm(readings[:, :-1] @ step)) / sigma,
         cost=float(residuals @ residuals) + equation_misfit**2,
-        reading_rows=readings, stiff_factor=factor,
+        reading_rows=readings,
     )  # fmt: skip
     return found, Hyperparameters(sigma, prior_strength, equation_misfit)
 
@@ -205,103 +188,37 @@ def _updated(readings, factor, step, prior_strength: float, held, is_weight, pri
     )
 
 
-# ------------------------------------------------------------------------------- the jackknife
-
-# The jackknife of a fit: how far it moves without groups of neighboring readings.
-#
-# A posterior assumes that its model can follow the field. It does not know what the model is too
-# stiff for: where an equation leaves much undetermined, near a first instant that was not measured or
-# in a corner, it is sure of one of many fields. Without the group G of readings the MAP estimate
-# moves by
-#
-#     δ_G = (RᵀR)⁻¹ J_Gᵀ (1 - H_GG)⁻¹ r_G,        H = J (RᵀR)⁻¹ Jᵀ
-#
-# with r their residuals, J their rows and R of linearized_map.py. Groups of neighbors are left out in
-# turn, since a single reading adds little to what its neighbors show, and Σ δ_G δ_Gᵀ is the
-# covariance of the jackknife (Efron & Stein 1981; Bell & McCaffrey 2002 for groups). A model that is
-# too stiff misses the left-out readings by far more than it expects, and the field moves as far where
-# it depends on them alone.
-#
-# Beyond a gap between the readings and a face of the domain, the field is an extrapolation. The
-# readings next to the gap, to the depth of the gap, are also left out together: their residuals test
-# an extrapolation of that length.
+# ------------------------------------------------------------------------------- left-out readings
 
 
-# The largest group of readings that is left out together; groups have three to five.
-MAX_GROUP_SIZE = 5
-# A gap needs this many readings within twice its width; with fewer it is the distance between
-# readings.
-MIN_READINGS_AT_GAP = 10
-# A gap may contain this many readings.
-MAX_READINGS_IN_GAP = 2
+def left_out_residuals(
+    estimate: MapEstimate, points: Float[np.ndarray, "n d"], groups: list[Int[np.ndarray, " _"]]
+) -> Float[np.ndarray, " m"]:
+    """The errors of all readings, each predicted without its group, over the σ predicted for them.
 
+    `points` are those of the readings; a reading has one row per field, which is NaN in the answer
+    where the field was not read. Without the group G, with its residuals r and its rows J,
 
-def neighbor_groups(
-    points: Float[np.ndarray, "n d"], max_size: int = MAX_GROUP_SIZE
-) -> list[Int[np.ndarray, " _"]]:
-    """The numbers of the points in groups of neighbors.
+        error = (1 - H_GG)⁻¹ r_G,   variance = σ²/n (1 - H_GG)⁻¹,   H = J (RᵀR)⁻¹ Jᵀ
 
-    The points are halved repeatedly along the axis in which they differ most.
-
-    >>> [group.tolist() for group in neighbor_groups(np.array([[0.0], [0.9], [0.1], [1.0]]), max_size=2)]
-    [[0, 2], [1, 3]]
+    Of exact readings the variance is that of the field alone, on average over the group.
     """
-    parts, found = [np.arange(len(points))], []
-    while parts:
-        part = parts.pop(0)
-        if len(part) <= max_size:
-            found.append(part)
-            continue
-        axis = int(np.argmax(np.ptp(points[part], axis=0)))
-        ordered = part[np.argsort(points[part, axis], kind="stable")]
-        parts += np.array_split(ordered, 2)
-    return found
-
-
-def gap_groups(points: Float[np.ndarray, "n d"]) -> list[Int[np.ndarray, " _"]]:
-    """For every face of the unit box that readings stay away from, the numbers of the readings next
-    to the gap.
-
-    >>> line = np.linspace(0.2, 1, 81)[:, None]
-    >>> [line[group].max().round(2).item() for group in gap_groups(line)]
-    [0.44]
-    """
-    found = []
-    for distances in (*points.T, *(1 - points.T)):
-        ordered = np.sort(distances)
-        group = np.flatnonzero(
-            distances <= 2 * ordered[min(MAX_READINGS_IN_GAP, len(distances) - 1)]
-        )
-        if MIN_READINGS_AT_GAP < len(group) <= len(distances) // 2:
-            found.append(group)
-    return found
-
-
-def steps_without(
-    estimate: MapEstimate, groups: list[Int[np.ndarray, " _"]]
-) -> Float[np.ndarray, "g p"]:
-    """The step of the MAP estimate without the rows of each group of readings."""
-    inverse = linear_algebra.back(estimate.stiff_factor, np.eye(len(estimate.stiff_factor)))
-    rows = estimate.reading_rows[:, :-1] @ inverse
+    each = len(estimate.reading_rows) // len(points)
+    jacobian = estimate.reading_rows[:, :-1]
+    rows = linear_algebra.back(estimate.factor, jacobian.T, transposed=True).T
     residuals = estimate.reading_rows @ np.append(estimate.step, 1.0)
-    found = []
+    is_read = (jacobian != 0).any(axis=1)
+    sigma = estimate.sigma / np.sqrt(max(is_read.sum(), 1))
+    are_exact = estimate.sigma <= CLEAN and not estimate.has_noise
+    found = np.full(len(rows), np.nan)
     for group in groups:
-        own = rows[group]
-        shares, vectors = np.linalg.eigh(np.eye(len(group)) - own @ own.T)
-        left_out = (vectors.T @ residuals[group]) / np.maximum(shares, MIN_RESIDUAL_SHARE)
-        found.append(own.T @ (vectors @ left_out))
-    return np.array(found) @ inverse.T
-
-
-def jackknife_steps(
-    estimate: MapEstimate, points: Float[np.ndarray, "n d"], count: int
-) -> Float[np.ndarray, "count p"]:
-    """Steps with the covariance of the jackknife, in pairs ±; `points` are those of the readings,
-    in the unit box.
-    """
-    each = len(estimate.reading_rows) // len(points)  # a reading has one row per field
-    groups = [*neighbor_groups(points), *gap_groups(points)]
-    rows = [(each * g[:, None] + np.arange(each)).ravel() for g in groups]
-    found = steps_without(estimate, rows)
-    steps = np.random.default_rng(0).standard_normal((count // 2, len(found))) @ found
-    return np.concatenate([steps, -steps])
+        own = (each * group[:, None] + np.arange(each)).ravel()
+        own = own[is_read[own]]
+        shares, vectors = np.linalg.eigh(np.eye(len(own)) - rows[own] @ rows[own].T)
+        inverse = (vectors / np.maximum(shares, MIN_RESIDUAL_SHARE)) @ vectors.T
+        variance = np.diag(inverse)
+        if are_exact and len(own):
+            variance = np.full(len(own), np.mean(variance - 1))
+        scale = sigma * np.sqrt(np.maximum(variance, np.finfo(float).tiny))
+        found[own] = (inverse @ residuals[own]) / scale
+    return found

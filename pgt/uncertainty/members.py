@@ -126,17 +126,7 @@ class Members(eqx.Module):
         """points ↦ {name: (k, n)}, compiled for the number of points of the first call."""
         # Members with the same readings and encoder, as of a posterior, share one context.
         contexts = batched.share(_encode(self))
-
-        @compiled
-        def run(members: Members, own, common, points):
-            def one(part):
-                (model, _, _), context = part
-                return jax.vmap(lambda z: values(lambda y: model.decode(context, y), z))(points)
-
-            parts = (members.own, own), (members.common, common)
-            return batched.over_members(one, *parts, members.count)
-
-        return lambda points: run(self, *contexts, jnp.asarray(points))
+        return lambda points: _evaluate(values, self, *contexts, jnp.asarray(points))
 
     def chunk_size(self, count: int) -> int:
         """How many of `count` points to compute at a time, so that memory stays bounded."""
@@ -163,6 +153,16 @@ class Members(eqx.Module):
             return eqx.combine(median, self.common[1])
 
 
+@compiled  # once for all points at which the same function is asked for
+def _evaluate(values: Callable, members: Members, own, common, points):
+    def one(part):
+        (model, _, _), context = part
+        return jax.vmap(lambda z: values(lambda y: model.decode(context, y), z))(points)
+
+    parts = (members.own, own), (members.common, common)
+    return batched.over_members(one, *parts, members.count)
+
+
 @compiled  # compiled once for all queries of a result
 def _encode(members: Members):
     def context(part):
@@ -182,13 +182,14 @@ class PosteriorSamples:
     record : how they were made, as plain data.
     better : the field that they were drawn around, with its equation and its held-out error, where it
         is better than the fit (laplace.py).
-    jackknife : models that differ by what neighboring readings change, in pairs ± (linearized_map.py).
+    left_out_residuals : the errors of readings predicted from others, in units of their predicted σ,
+        for each way of leaving readings out.
     """
 
     stacked: PyTree
     record: dict
     better: tuple[AbstractFieldModel, AbstractPDE, float] | None = None
-    jackknife: LinearisedModel | None = None
+    left_out_residuals: tuple[Float[np.ndarray, " _"], ...] = ()
 
     def with_null_space(self, null_space: NullSpaceField | None) -> "PosteriorSamples":
         """The same samples of linearized models, each with a sample of the null space added."""

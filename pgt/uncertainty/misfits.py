@@ -27,23 +27,22 @@ from pgt.methods.second_order.residual_noise import neighbor_correlation
 from pgt.nn.scaling import is_same
 from pgt.uncertainty.held_out import HeldOutPredictions
 
-# σ of a normal distribution over the median of the absolute values.
-MEDIAN_TO_SIGMA = 1.4826
-# With this many held-out readings, these alone estimate the noise, as they cannot be memorized.
-MIN_HELD_OUT_FOR_NOISE = 10
-# A sensor with fewer readings shows no drift.
-MIN_TIMES_FOR_DRIFT = 6
-# The smallest |t| of a drifting sensor: by chance once in 16 000 sensors.
-MIN_DRIFT_T = 4.0
-# The smallest offset or trend of a drifting sensor, relative to the spread: a fit of exact readings
-# has smaller systematic misfits.
-MIN_RELATIVE_DRIFT = 1e-3
-# The smallest misfit of a far reading in σ: by chance once in two million readings.
-MIN_FAR_SIGMAS = 5.0
-# The smallest misfit of a far reading, relative to the spread of its field.
-MIN_RELATIVE_MISFIT = 0.01
-# The lower limit of the scatter in σ, for misfits that lie exactly on a line.
-MIN_SCATTER = 1e-12
+# σ of a normal distribution over the median of the absolute values, and the standard deviation of
+# the logarithm of the median of n absolute normal numbers, times √n.
+MEDIAN_TO_SIGMA, LOG_MEDIAN_DEVIATION = 1.4826, 1.17
+# Fewer readings do not show their scatter; with as many held-out ones, these alone estimate the noise,
+# as they cannot be memorized. The error of n readings has a relative standard error of about 1/√(2n).
+MIN_READINGS = 10
+# A drift, or noise other than given, is reported from so many standard deviations on, and a single
+# reading far from the field from so many: by chance once in 16 000 and in two million.
+MIN_SIGMAS, MIN_FAR_SIGMAS = 4.0, 5.0
+# The smallest drift of a sensor and misfit of a far reading that are reported, relative to the spread:
+# a fit of exact readings has smaller systematic misfits.
+MIN_RELATIVE_DRIFT, MIN_RELATIVE_MISFIT = 1e-3, 1e-2
+# Scatter and given noise contradict each other only beyond this ratio: instruments are not known
+# better.
+MIN_NOISE_RATIO = 2.0
+TINY = np.finfo(float).eps
 # The columns by which readings and sensors are identified.
 READING_KEYS = (
     "x",
@@ -80,7 +79,7 @@ def noise_by_field(table: pd.DataFrame) -> dict[str, float]:
         given = rows["sigma"].to_numpy()
         gaps = (rows["predicted"] - rows["reading"]).to_numpy()
         held_out = gaps[rows["held_out"].to_numpy(bool)]
-        gaps = held_out if len(held_out) >= MIN_HELD_OUT_FOR_NOISE else gaps
+        gaps = held_out if len(held_out) >= MIN_READINGS else gaps
         gaps = gaps[np.isfinite(gaps)] if np.isfinite(gaps).any() else np.zeros(1)
         smallest = np.finfo(np.float32).eps * np.abs(rows["reading"]).max()
         estimated = max(float(MEDIAN_TO_SIGMA * np.median(np.abs(gaps))), float(smallest), 1e-300)
@@ -141,14 +140,14 @@ def drifting_sensors(table: pd.DataFrame, coords: tuple[str, ...]) -> pd.DataFra
     rows, visible = [], {name: MIN_RELATIVE_DRIFT * size for name, size in _spreads(table).items()}
     if "t" in coords and space:
         for key, sensor in table.groupby([*space, "field"], sort=False):
-            if len(sensor) >= MIN_TIMES_FOR_DRIFT and np.ptp(sensor["t"].to_numpy(float)) > 0:
+            if len(sensor) >= MIN_READINGS and np.ptp(sensor["t"].to_numpy(float)) > 0:
                 place = key if isinstance(key, tuple) else (key,)
                 drift = _offset_and_trend(sensor, visible[place[-1]])
                 rows.append([*place, len(sensor), *drift])
     found = pd.DataFrame(rows, columns=pd.Index(columns))
     certainty = found[["offset_t", "trend_t"]].astype(float).abs().max(axis=1)
     order = np.argsort(-certainty.to_numpy(), kind="stable")
-    return found.iloc[order[: int((certainty > MIN_DRIFT_T).sum())]].reset_index(drop=True)
+    return found.iloc[order[: int((certainty > MIN_SIGMAS).sum())]].reset_index(drop=True)
 
 
 def with_sensor_names(table: pd.DataFrame, origins: Sequence[Mapping]) -> pd.DataFrame:
@@ -182,7 +181,7 @@ def _offset_and_trend(sensor: pd.DataFrame, visible: float) -> tuple[float, floa
     trend = float(time @ excess) / along
     left = excess - offset - trend * time
     free, sigma = len(left) - 2, float(np.median(sensor["sigma"]))
-    scatter = float(np.sqrt(left @ left / free)) + MIN_SCATTER * sigma
+    scatter = float(np.sqrt(left @ left / free)) + TINY * sigma
 
     def certainty(found: float, weight: float) -> float:
         moved = float(found * np.sqrt(weight))
@@ -235,19 +234,6 @@ def _comparison_table(
 #     larger noise:  σ² = (1 - ρ) m²  of all readings      smaller noise:  σ² = m²  of held-out ones
 
 
-# Scatter and given noise contradict each other only beyond this ratio: instruments are not known
-# better.
-MIN_NOISE_RATIO = 2.0
-# The lower limit of the scatter, in given σ.
-MIN_MEDIAN_SCATTER = 1e-9
-# The ratio must also be significant by this many standard deviations.
-MIN_SIGMAS = 3.5
-# The standard deviation of the logarithm of the median of n absolute normal numbers, times √n.
-LOG_MEDIAN_DEVIATION = 1.17
-# Fewer readings do not show their scatter.
-MIN_READINGS = 10
-
-
 class NoiseContradiction(NamedTuple):
     """The noise that was given, the observed scatter, in the field's units, and the number of
     readings.
@@ -278,7 +264,7 @@ def find_noise_contradiction(
     for misfits, is_more in ((more, True), (less, False)):
         if len(misfits) < MIN_READINGS:
             continue
-        size = max(MEDIAN_TO_SIGMA * float(np.median(np.abs(misfits))), MIN_MEDIAN_SCATTER)
+        size = max(MEDIAN_TO_SIGMA * float(np.median(np.abs(misfits))), TINY)
         min_ratio = max(
             MIN_NOISE_RATIO,
             float(np.exp(MIN_SIGMAS * LOG_MEDIAN_DEVIATION / np.sqrt(len(misfits)))),

@@ -1,16 +1,26 @@
-"""The null space of a fit: what readings, equation and conditions do not determine.
+"""A fit linearized for sums of sines: what readings, conditions and equation determine.
 
-The posterior of a network (laplace.py) holds an equation to be as exact as the network fulfills it.
-A network with few weights can follow few of the fields that solve the equation and differ only
-where nothing was measured, and its posterior is sure of one of them. The same holds for a sum of
-sines with noisy readings, in many coordinates.
+Equation, conditions and readings, linearized at the fit, are rows of a Gaussian model whose unknowns
+are the weights of sums of sines. With a tolerance for the rows of the readings and one for those of
+equation and conditions, the covariance of the weights is (RᵀR)⁻¹,
 
-So the equation is linearized at the fit, and sums of sines show by how much a solution may differ
-from it, with equation, conditions and readings fulfilled up to a tolerance. Where these determine
-the field, the difference falls in proportion to the tolerance. Where it hardly falls, they leave
-the field undetermined. There fields are drawn with the small tolerance, scaled to the size that the
-large one allows.
+    RᵀR = D_dᵀD_d / tolerance_d² + D_eᵀD_e / tolerance_e² + 1 / prior²
+
+**The null space.** The posterior of a network (laplace.py) holds the equation to be as exact as the
+network fulfills it. A network with few weights can follow few of the fields that solve the equation,
+and its posterior is sure of one of them. The same holds for a sum of sines with noisy readings, in
+many coordinates. Where readings and equation determine a field, the differences that a small tolerance
+allows are smaller than those of a large one in proportion. Where they hardly are, the field is
+undetermined: there differences are drawn with the small tolerance, scaled to the size that the large
+one allows. This is asked only far from readings.
+
+**Posterior by sines.** With the misfit of a network at readings and its residual of the equation as
+tolerances, the draws are those of a posterior: that of a network with too many weights for one of its
+own. A hidden field has no readings nearby at all; its error is at least that of these draws.
 """
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -20,8 +30,7 @@ import scipy.linalg
 from jaxtyping import Float
 
 from pgt.data.domain import Domain
-from pgt.data.observations import Observations
-from pgt.data.visibility import nearest
+from pgt.inference.linear_gaussian import SMALLEST_SIGMA
 from pgt.methods.closed_form.design_rows import (
     field_rows,
     nodes_of,
@@ -29,6 +38,7 @@ from pgt.methods.closed_form.design_rows import (
     weights_of,
     with_weights,
 )
+from pgt.methods.second_order.residual_noise import mean_square_residuals
 from pgt.models.features import FIRST_BAND, Features
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import NullSpaceField
@@ -37,99 +47,151 @@ from pgt.nn.trees import cast
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.budget import ROWS_PER_WEIGHT
 from pgt.problem.losses import Problem
+from pgt.uncertainty.field_error import NEAR_DISTANCE, mean_distance, near_readings
 
-# A place is unread if its distance from all readings is more than this multiple of that between
-# readings that fill the domain evenly.
-UNREAD_DISTANCE = 2.0
-# With a smaller share of unread places, the null space is not worth computing: a corner happens to
-# have no reading.
-MIN_UNREAD_SHARE = 0.1
-# The numbers of sines, along up to two axes and along more, and of their weights for all fields:
-# more resolve finer differences and cost time.
-SINES_UP_TO_2_AXES = 300
-SINES_ABOVE_2_AXES = 900
-MAX_SINE_WEIGHTS = 900
+# Sines of each field, and weights of all fields: more resolve finer differences and cost time.
+MAX_SINES, MAX_SINE_WEIGHTS = 300, 900
 # The smallest number of nodes at which the equation is imposed.
 MIN_NODES = 1024
 # The largest wave number along a periodic axis.
 PERIODIC_BAND = 3 * np.pi
-# The ridge of the fit of sines to the model, relative to a sine: keeps weights small that nearly
+# The ridge of the fit of sines to the model, relative to a sine: it keeps weights small that nearly
 # cancel.
 RIDGE = 1e-4
-# The two tolerances, in units of the spread or of the size of the equation's terms.
-LOOSE_TOLERANCE = 1e-1
-TIGHT_TOLERANCE = 1e-3
+# The large and the small tolerance, in units of the spread or of the size of the equation's terms.
+TOLERANCES = (1e-1, 1e-3)
 # A field is undetermined where more than this share of the difference remains with the small
 # tolerance. A hundredth remains where everything is determined.
 MIN_REMAINING_SHARE = 0.1
+# The null space is not computed where fewer places than this share are far from readings: a corner
+# without a reading is not worth its time.
+MIN_FAR_SHARE = 0.1
+
+Deviations = Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "k n c"]]
 
 
-def unread_places(
-    points: Float[np.ndarray, "n d"], readings: Observations, domain: Domain
-) -> Float[np.ndarray, " n"] | None:
-    """1 at places far from all readings, 0 at others; None where they are few, or the domain has a
-    shape.
+class LinearizedFit(NamedTuple):
+    """The rows of a fit for the weights of sums of sines.
 
-    >>> line, domain = np.linspace(0, 1, 51)[:, None], Domain(x=(0, 1))
-    >>> half = Observations.from_arrays({"x": line[:25, 0]}, {"u": line[:25, 0]})
-    >>> unread_places(line, half, domain)[[0, 20, 30, 50]], unread_places(line[:26], half, domain)
-    (array([0., 0., 1., 1.]), None)
+    Attributes
+    ----------
+    sines : a sum of sines that approximates the fit.
+    physics, readings : the rows of equation and conditions, and of readings.
+    residual : the root mean square of the first at the fit.
     """
-    if domain.shape is not None:
+
+    sines: Features
+    physics: Float[np.ndarray, "m p"]
+    readings: Float[np.ndarray, "n p"]
+    residual: float
+
+    def precision_root(
+        self, physics_tolerance: float, reading_tolerance: float, prior_size: float
+    ) -> Float[np.ndarray, "p p"]:
+        """R, upper triangular; `prior_size` is one over the prior standard deviation of a weight."""
+        size = self.readings.shape[1]
+        stacked = [
+            self.physics / max(physics_tolerance, SMALLEST_SIGMA),
+            self.readings / max(reading_tolerance, SMALLEST_SIGMA),
+            prior_size * np.eye(size),
+        ]
+        return np.asarray(np.linalg.qr(np.concatenate(stacked), mode="r"))
+
+    def draws(self, root: Float[np.ndarray, "p p"], count: int) -> Float[np.ndarray, "k c m"]:
+        """Weights of each field, drawn from the Gaussian with the precision RᵀR."""
+        fields = len(self.sines.scaling.mean)
+        random = np.random.default_rng(0).standard_normal((len(root), count))
+        drawn = scipy.linalg.solve_triangular(root, random).T
+        return drawn.reshape(count, fields, -1)
+
+
+def linearize(
+    model: AbstractFieldModel, pde: AbstractPDE, problem: Problem
+) -> LinearizedFit | None:
+    """The rows of a fit; None where they are not finite, such as those of the logarithm of a
+    negative sum of sines, or of a fit that diverged.
+    """
+    values = _scaled_values(model, problem, nodes_of(problem.domain, MIN_NODES))
+    if not np.isfinite(values).all():
         return None
-    extent, places = np.asarray(domain.extent, float), np.asarray(readings.points, float)
-    distances = nearest(places / extent, points / extent, 1)[0][:, 0]
-    far = distances > UNREAD_DISTANCE * len(places) ** (-1 / domain.dimension)
-    return far.astype(float) if far.mean() > MIN_UNREAD_SHARE else None
+    sines = approximate_by_sines(model, pde, problem)
+    size, equations = sines.network.readout.size, max(len(problem.equation_scales), 1)
+    rows = rows_of(sines, pde, problem, max(MIN_NODES, int(ROWS_PER_WEIGHT * size / equations)))
+    parts = (rows.equation[:, :size], rows.readings[:, :size])
+    if not all(np.isfinite(part).all() for part in (*parts, rows.target)):
+        return None
+    return LinearizedFit(sines, *parts, _residual(rows, sines, model, pde, problem))
+
+
+def _residual(rows, sines: Features, model: AbstractFieldModel, pde: AbstractPDE, problem: Problem):
+    """The root mean square residual of the model in units of the rows, which are those of sines."""
+    if not len(rows.equation):
+        return 0.0
+    of_sines = rows.equation @ weights_of(sines, pde) - rows.target
+    own, approximated = (mean_square_residuals(m, pde, problem)[1] for m in (model, sines))
+    ratio = np.sqrt(own / max(approximated, np.finfo(float).tiny))
+    return float(ratio * np.sqrt(np.mean(of_sines**2)))
+
+
+def posterior_by_sines(
+    model: AbstractFieldModel,
+    pde: AbstractPDE,
+    problem: Problem,
+    count: int,
+    held_out_error: float | None,
+) -> Deviations | None:
+    """Points ↦ deviations from the model that its misfit and its residual leave possible, in pairs ±.
+
+    The misfit is the held-out error where there is one, in units of the spread. None where the
+    equation has no finite rows.
+    """
+    fit = linearize(model, pde, problem)
+    if fit is None:
+        return None
+    misfit = held_out_error or float(np.sqrt(mean_square_residuals(model, pde, problem)[0]))
+    root = fit.precision_root(fit.residual, misfit, _prior_size(fit, problem.domain))
+    half = fit.draws(root, count // 2)
+    weights, spread = np.concatenate([half, -half]), np.asarray(fit.sines.scaling.spread, float)
+    return lambda points: np.einsum("nm,kcm->knc", field_rows(fit.sines, points), weights) * spread
 
 
 def null_space_samples(
     model: AbstractFieldModel, pde: AbstractPDE, problem: Problem, count: int
 ) -> NullSpaceField | None:
-    """Fields by which a solution may differ from the model far from all readings, stacked, in pairs
-    ±.
+    """Fields by which a solution may differ from the model, stacked, in pairs ±.
 
     None where the field is determined, or the whole domain was measured.
     """
-    readings, domain = problem.observations, problem.domain
+    domain = problem.domain
     nodes = nodes_of(domain, MIN_NODES)
-    unread = unread_places(nodes, readings, domain)
-    if unread is None:
+    far = ~near_readings(nodes, problem.observations, domain)
+    if far.mean() <= MIN_FAR_SHARE or (fit := linearize(model, pde, problem)) is None:
         return None
-    sines = approximate_by_sines(model, pde, problem)
-    size, equations = sines.network.readout.size, max(len(problem.equation_scales), 1)
-    rows = rows_of(sines, pde, problem, max(MIN_NODES, int(ROWS_PER_WEIGHT * size / equations)))
-    rows_of_data = np.concatenate([rows.equation, rows.readings])[:, :size]
-    is_finite = np.isfinite(rows_of_data).all() and np.isfinite(rows.target).all()
-    if not is_finite:  # such as the logarithm of a negative sum of sines
-        return None
-    rows_at_nodes = field_rows(sines, nodes)
-    prior_size = np.sqrt(np.mean(np.sum(rows_at_nodes**2, axis=1)))
-    roots = [
-        _precision_root(rows_of_data / tolerance, prior_size)
-        for tolerance in (LOOSE_TOLERANCE, TIGHT_TOLERANCE)
-    ]
+    rows_at_nodes, prior = field_rows(fit.sines, nodes), _prior_size(fit, domain)
+    roots = [fit.precision_root(tolerance, tolerance, prior) for tolerance in TOLERANCES]
     loose, tight = (_standard_deviations(root, rows_at_nodes) for root in roots)
-    is_undetermined = (tight > MIN_REMAINING_SHARE * loose) & (unread[:, None] > 0)
+    is_undetermined = (tight > MIN_REMAINING_SHARE * loose) & far[:, None]
     if not is_undetermined.any():
         return None
-    random = np.random.default_rng(0).standard_normal((size, count // 2))
-    drawn = scipy.linalg.solve_triangular(roots[1], random).T.reshape(
-        count // 2, *loose.shape[1:], -1
-    )
+    drawn = fit.draws(roots[1], count // 2)
     sizes = np.sqrt([np.sum(part**2, axis=0, where=is_undetermined) for part in (loose, tight)])
     drawn = drawn * (sizes[0] / np.maximum(sizes[1], np.finfo(float).tiny))[:, None]
-    return _faded_out(sines, np.concatenate([drawn, -drawn]), readings, domain)
+    return _faded_out(fit.sines, np.concatenate([drawn, -drawn]), problem)
+
+
+def _prior_size(fit: LinearizedFit, domain: Domain) -> float:
+    """One over the standard deviation of a weight, for sums of sines of order one."""
+    rows = field_rows(fit.sines, nodes_of(domain, MIN_NODES))
+    return float(np.sqrt(np.mean(np.sum(rows**2, axis=1))))
 
 
 def _faded_out(
-    sines: Features, weights: Float[np.ndarray, "k c m"], readings: Observations, domain: Domain
+    sines: Features, weights: Float[np.ndarray, "k c m"], problem: Problem
 ) -> NullSpaceField:
     """Sums of sines with these weights, which fade out toward the readings."""
+    readings, domain = problem.observations, problem.domain
     places = np.asarray(readings.points, float)
-    reach = (
-        UNREAD_DISTANCE * len(places) ** (-1 / domain.dimension) * np.asarray(domain.extent, float)
-    )
+    reach = NEAR_DISTANCE * mean_distance(readings, domain) * np.asarray(domain.extent, float)
     with jax.enable_x64(True):
         one = cast(NullSpaceField(sines, places, reach), jnp.float64)
         return eqx.tree_at(
@@ -142,10 +204,9 @@ def approximate_by_sines(model: AbstractFieldModel, pde: AbstractPDE, problem: P
     """A sum of sines that approximates the model."""
     scaling = model.scaling
     fields = len(scaling.mean)
-    usual = SINES_UP_TO_2_AXES if problem.domain.dimension <= 2 else SINES_ABOVE_2_AXES
-    count = min(usual, MAX_SINE_WEIGHTS // fields)
+    count = min(MAX_SINES, MAX_SINE_WEIGHTS // fields)
     usual_band = tuple(PERIODIC_BAND if wrapped else FIRST_BAND for wrapped in scaling.periodic)
-    # Unread places are taken to be as rough as the others, where that is known.
+    # Places without readings are taken to be as rough as the others, where that is known.
     band = (model.band if isinstance(model, Features) else None) or usual_band
     sines = Features(scaling, count=count).with_sines(count, band)
     nodes = nodes_of(problem.domain, MIN_NODES)
@@ -177,28 +238,9 @@ def _scaled_values(model: AbstractFieldModel, problem: Problem, places: Float[np
     return (values - np.asarray(scaling.mean)) / np.asarray(scaling.spread)
 
 
-def _precision_root(
-    rows_of_data: Float[np.ndarray, "m p"], prior_size: float
-) -> Float[np.ndarray, "p p"]:
-    """R, upper triangular, of sums of sines whose prior is of order one and whose rows are zero up
-    to one.
-
-    Their covariance is (RᵀR)⁻¹.
-    """
-    size = rows_of_data.shape[1]
-    stacked = np.concatenate([rows_of_data, prior_size * np.eye(size)])
-    return np.asarray(np.linalg.qr(stacked, mode="r"))
-
-
 def _standard_deviations(root: Float[np.ndarray, "p p"], rows_at_nodes: Float[np.ndarray, "n q"]):
     """The standard deviation of such sums, of every field at every node."""
-    size, count = len(root), rows_at_nodes.shape[1]
-    fields = size // count
-    found = np.zeros((len(rows_at_nodes), fields))
-    for field in range(fields):
-        rows = np.zeros((len(rows_at_nodes), size))
-        rows[:, field * count : (field + 1) * count] = rows_at_nodes
-        found[:, field] = np.linalg.norm(
-            scipy.linalg.solve_triangular(root, rows.T, trans=1), axis=0
-        )
-    return found
+    inverse = scipy.linalg.solve_triangular(root, np.eye(len(root))).reshape(
+        -1, rows_at_nodes.shape[1], len(root)
+    )
+    return np.stack([np.linalg.norm(rows_at_nodes @ own, axis=1) for own in inverse], axis=1)

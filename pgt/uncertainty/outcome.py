@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pgt.core.unknown import named_unknowns
-from pgt.data.splits import Groups, sensors, spared_sensors
-from pgt.inference.likelihood import beyond_noise, cut_off, misfit_size
+from pgt.data.splits import Groups, choose_held_out_sensors, sensors
+from pgt.inference.likelihood import misfit_size
 from pgt.methods.closed_form.band_posterior import (
     Answer,
     errors_without,
@@ -39,10 +39,15 @@ from pgt.uncertainty.contradictions import (
     find_contradicted_conditions,
     find_displaced_sensor,
 )
-from pgt.uncertainty.field_error import is_exact
+from pgt.uncertainty.field_error import is_exact, neighbor_groups
 from pgt.uncertainty.laplace import draw_laplace_samples
-from pgt.uncertainty.members import PosteriorSamples
-from pgt.uncertainty.null_space import approximate_by_sines, approximation_error, null_space_samples
+from pgt.uncertainty.members import Members, PosteriorSamples
+from pgt.uncertainty.null_space import (
+    approximate_by_sines,
+    approximation_error,
+    null_space_samples,
+    posterior_by_sines,
+)
 
 
 def linearized_deviations(
@@ -88,18 +93,14 @@ class Outcome:
     held_out_error : its error at held-out readings; None where it is not known.
     members : samples for error bars, where they were asked for.
     left_out_predictions : every reading predicted from all others, where the method has a closed form.
-    standardized_residuals : the errors of such predictions, each by its predicted σ.
+    left_out_residuals : the errors of readings predicted from others, in units of their predicted σ,
+        for each way of leaving readings out.
     deviations_at : points ↦ (k, n, c), how far samples of the posterior are from the fit, in
         physical units, in pairs ±.
-    jackknife_at : the same for the changes by neighboring readings, where they are known.
     noise, field_noises : σ of the readings in units of their spread, of all or of each field.
-    sensor_error : the error between fixed sensors, in the same units, of all fields or of each.
+    hidden_deviations_at : the same by sums of sines, where fields of a network are hidden.
     null_space : samples of the null space, stacked.
-    is_exact_map_estimate : whether samples are around the MAP estimate of exact readings; then each
-        fitted reading has a leave-one-out prediction.
     has_noise : whether the misfit of the readings is noise, however small.
-    is_average : whether fields found with different sines were averaged; samples contain their
-        difference.
     discretization : by field, the error of a solution on a mesh in units of the field's spread.
     held_out_error_without : row numbers ↦ the held-out error if these readings had been held out,
         where no other fit is needed to know it.
@@ -112,16 +113,13 @@ class Outcome:
     held_out_error: float | None
     members: PosteriorSamples | None = None
     left_out_predictions: Float[np.ndarray, "n c"] | None = None
-    standardized_residuals: Float[np.ndarray, " m"] | None = None
+    left_out_residuals: tuple[Float[np.ndarray, " _"], ...] = ()
     deviations_at: Deviations | None = None
-    jackknife_at: Deviations | None = None
     noise: float = 0.0
     field_noises: Float[np.ndarray, " c"] | None = None
-    sensor_error: Float[np.ndarray, " c"] | float = 0.0
+    hidden_deviations_at: Deviations | None = None
     null_space: NullSpaceField | None = None
-    is_exact_map_estimate: bool = False
     has_noise: bool = False
-    is_average: bool = False
     held_out_error_without: Callable[[Int[np.ndarray, " m"]], float] | None = None
     discretization: Mapping[str, float] | None = None
     map_estimate_cost: float | None = None
@@ -147,15 +145,17 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
         fit = replace(fit, model=model, pde=pde)
         outcome = replace(outcome, fit=fit, held_out_error=error)
     null_space = null_space_samples(fit.model, fit.pde, task.problem, settings.samples)
-    record, jackknife = samples.record, samples.jackknife
+    record = samples.record
     outcome = replace(
         outcome,
         deviations_at=partial(linearized_deviations, samples.stacked[0], task),
-        jackknife_at=None if jackknife is None else partial(linearized_deviations, jackknife, task),
+        left_out_residuals=samples.left_out_residuals,
         noise=record["noise"],
         field_noises=np.asarray(record["noise_of_fields"]),
+        hidden_deviations_at=_by_sines(outcome, task)
+        if task.problem.observations.hidden_fields
+        else None,
         null_space=null_space,
-        is_exact_map_estimate=samples.better is not None and record["exact_readings"],
         has_noise=not record["exact_readings"],
         map_estimate_cost=record["cost"],
         **check_by_sines(fit, task, record["noise"]),
@@ -205,20 +205,18 @@ def outcome_of(
 ) -> Outcome:
     """The outcome of an answer in closed form: its leave-one-out errors, and samples of its posterior."""
     readings, predictions = task.problem.observations, None
-    errors, sigmas = left_out_errors(found, readings, sensors(readings))
+    left_out = [left_out_errors(found, readings, g) for g in (sensors(readings), _blocks(task))]
     if task.problem.likelihood == "gauss":
         predictions = left_out_predictions(found, readings)
-    spared, problem = spared_sensors(readings), task.problem
+    spared, problem = choose_held_out_sensors(readings), task.problem
     sensor_errors, spreads = left_out_errors(found, readings, spared)
     has_held_out = len(task.held_out) > 0
     error = held_out_error_of(fit, task) if has_held_out else _misfit_size(sensor_errors, problem)
     noises, asked = noise_of_fields(found, readings), task.error_bars
     outcome = Outcome(
-        fit, error, left_out_predictions=predictions, standardized_residuals=errors / sigmas,
-        deviations_at=deviations_at, noise=found.sigma, field_noises=noises,
-        sensor_error=0.0 if spared is None
-        else _sensor_errors(sensor_errors, found, problem, spared),
-        null_space=null_space,
+        fit, error, left_out_predictions=predictions,
+        left_out_residuals=tuple(errors / sigmas for errors, sigmas in left_out),
+        deviations_at=deviations_at, noise=found.sigma, field_noises=noises, null_space=null_space,
         held_out_error_without=None if has_held_out
         else partial(_held_out_error_without, found, problem),
     )  # fmt: skip
@@ -250,26 +248,42 @@ def _misfit_size(errors: Float[np.ndarray, " m"], problem: Problem) -> float:
     return float(misfit_size(problem.likelihood, errors, np.ones(len(errors), bool)))
 
 
-def _sensor_errors(
-    errors: Float[np.ndarray, " m"], found: Answer, problem: Problem, which: Groups
-) -> Float[np.ndarray, " c"]:
-    """The error of each field at sensors that others predict, from the errors of their readings.
+def _blocks(task: Task) -> Groups:
+    """The number of the block of neighbors in which each reading lies."""
+    points = np.asarray(task.problem.observations.points) / np.asarray(task.problem.domain.extent)
+    found = np.zeros(len(points), int)
+    for number, rows in enumerate(neighbor_groups(points)):
+        found[rows] = number
+    return found
 
-    A hidden field is known no better than the others.
+
+def deviations_of(outcome: Outcome, task: Task) -> Deviations | None:
+    """The deviations of the outcome's samples from the fit: those of its posterior, of its ensemble,
+    or of sums of sines linearized at it.
     """
-    readings = problem.observations
-    rows = [readings.measured(name).rows for name in readings.fields]
-    ends = np.cumsum([len(part) for part in rows])[:-1]
-    sensor_errors = [
-        beyond_noise(
-            np.asarray(cut_off(problem.likelihood, part, np.ones(len(part), bool)), float),
-            sigmas, which[own],
-        ) if len(own) else np.nan
-        for own, part, sigmas in zip(
-            rows, np.split(errors, ends), np.split(found.sigmas, ends), strict=True
-        )
-    ]  # fmt: skip
-    return np.where(np.isfinite(sensor_errors), sensor_errors, np.nanmax(sensor_errors))
+    if outcome.deviations_at is not None:
+        return outcome.deviations_at
+    members = outcome.members
+    if members is not None:
+        return partial(_member_deviations, Members.of(*members.stacked))
+    return _by_sines(outcome, task)
+
+
+def _by_sines(outcome: Outcome, task: Task) -> Deviations | None:
+    fit, error = outcome.fit, outcome.held_out_error
+    return posterior_by_sines(fit.model, fit.pde, task.problem, POSTERIOR_DRAWS, error)
+
+
+def _member_deviations(members: Members, points) -> Float[np.ndarray, "k n c"]:
+    """The deviations of an ensemble's members from their mean, as of that many draws."""
+    fields = members.models.scaling.mean.shape[-1]
+
+    def values(field, z):
+        return {str(k): value for k, value in enumerate(field(z))}
+
+    table = members.evaluate(values, np.asarray(points))
+    found = np.stack([table[str(k)] for k in range(fields)], axis=-1)
+    return (found - found.mean(axis=0)) * np.sqrt(len(found) / (len(found) - 1))
 
 
 def held_out_error_of(fit: Fit, task: Task) -> float:

@@ -13,13 +13,16 @@ import pandas as pd
 
 from pgt.core.doubt import Doubt, FieldError, HeldOutError, Verdict
 from pgt.core.numbers import listed, number, percent
-from pgt.data.coverage_cells import Cells
 from pgt.data.dates import are_counted, text
 from pgt.data.observations import Observations
+from pgt.data.visibility import Cells
+from pgt.inference.linear_gaussian import SMALLEST_SIGMA
 from pgt.methods.finished_fit import DIVERGED
+from pgt.uncertainty.contradictions import MAX_RELATIVE_MISFIT
 from pgt.uncertainty.convergence import Descent, convergence
 from pgt.uncertainty.held_out import HeldOutPredictions, held_out_errors
 from pgt.uncertainty.misfits import (
+    MIN_READINGS,
     drifting_sensors,
     far_readings,
     noise_contradictions,
@@ -27,24 +30,16 @@ from pgt.uncertainty.misfits import (
     with_observed_noise,
 )
 
-# A fit with a larger held-out error, in units of the spread of the readings, explains nothing and
-# has not converged.
-MAX_EXPLAINED_ERROR = 0.9
-# Residuals relative to the terms of an equation: up to the first the equation holds, above the
-# second it is doubted, above the third the field is not to be trusted.
-MAX_RESIDUAL_FULFILLED = 0.05
+# An equation whose residual is a larger share of its terms is doubted; above `MAX_RELATIVE_MISFIT`, as
+# for conditions, the field is not to be trusted.
 MIN_RESIDUAL_DOUBTED = 0.1
-MIN_RESIDUAL_GRAVE = 0.25
-# A stated error, in units of the spread, below which parts without readings count as known.
-MAX_KNOWN_ERROR = 0.01
-# A held-out error, in units of the spread, below which a comparison with interpolation is
-# pointless.
-NEGLIGIBLE_ERROR = 1e-6
+# Held-out or stated errors in units of the spread: below the first nobody minds, above the second they
+# are large, above the third the fit explains nothing and has not converged.
+MIN_ERROR_DOUBTED, MIN_LARGE_ERROR, MAX_EXPLAINED_ERROR = 0.05, 0.2, 0.9
+# Places far from readings are doubted where their stated error is this multiple of that near readings.
+MIN_FAR_NEAR_RATIO = 2.0
 # A sentence names at most this many sensors.
 MAX_SENSORS_NAMED = 5
-# The error of n readings has a relative standard error of about 1/√(2n): 22 % for ten. Fewer are
-# doubted.
-MIN_HELD_OUT = 10
 
 Doubts = Iterator[Doubt]
 
@@ -136,7 +131,7 @@ def judge(evidence: Evidence) -> Verdict:
         course = [] if converged else [reason]
         converged, reason = False, " ".join([*course, *unexplained])
     if broken := [
-        n for n, share in evidence.relative_residuals.items() if share > MIN_RESIDUAL_GRAVE
+        n for n, share in evidence.relative_residuals.items() if share > MAX_RELATIVE_MISFIT
     ]:
         # The search ended, but not at a solution of the equation.
         converged = None if converged else converged
@@ -207,9 +202,7 @@ def _is_noise_limited(evidence: Evidence, errors: Mapping[str, HeldOutError]) ->
     than by interpolation but missed by more than the stated error of the field: the rest is their
     noise.
     """
-    fulfilled = all(
-        share <= MAX_RESIDUAL_FULFILLED for share in evidence.relative_residuals.values()
-    )
+    fulfilled = all(share <= MIN_RESIDUAL_DOUBTED for share in evidence.relative_residuals.values())
     return bool(errors and evidence.relative_residuals and fulfilled) and all(
         found.of_spread is not None
         and found.interpolated_of_spread is not None
@@ -276,7 +269,7 @@ def _unread_cells(evidence: Evidence) -> Doubts:
     if found is None or not found.is_sparse:
         return
     errors = [error.value for error in evidence.field_error.values()]
-    known = bool(errors) and max(errors) <= MAX_KNOWN_ERROR
+    known = bool(errors) and max(errors) <= MIN_ERROR_DOUBTED
     yield Doubt(
         "unread_places",
         f"{found.in_words}: in the others only equation and conditions determine the field, and the "
@@ -289,14 +282,14 @@ def _unread_cells(evidence: Evidence) -> Doubts:
 def _large_residuals(evidence: Evidence) -> Doubts:
     for name, share in evidence.relative_residuals.items():
         if np.isfinite(share) and share > MIN_RESIDUAL_DOUBTED:
-            how = "does not hold" if share > MIN_RESIDUAL_GRAVE else "holds only roughly"
+            how = "does not hold" if share > MAX_RELATIVE_MISFIT else "holds only roughly"
             yield Doubt(
                 "large_residual",
                 f"The equation {name} {how}: {percent(share)} of the size of its terms is left over. "
                 "Either the fit is not good enough, or the equation, its coefficients or its units do "
                 "not describe what was read.",
                 {"equation": name, "share": share},
-                is_grave=share > MIN_RESIDUAL_GRAVE,
+                is_grave=share > MAX_RELATIVE_MISFIT,
             )
 
 
@@ -319,7 +312,7 @@ def _contradicted_conditions(evidence: Evidence) -> Doubts:
             f"{found['condition']}: {'; '.join(parts)}. Check its values and units, and the times and "
             "places of the readings.",
             dict(found),
-            is_grave=change > MIN_ERROR_DOUBTED or violation > MIN_RESIDUAL_GRAVE,
+            is_grave=change > MIN_ERROR_DOUBTED or violation > MAX_RELATIVE_MISFIT,
         )
 
 
@@ -396,7 +389,7 @@ def _too_few_held_out(evidence: Evidence) -> Doubts:
     readings = evidence.judged.readings
     counts = {name: len(readings.measured(name).rows) for name in evidence.measured_fields}
     none = [name for name, count in counts.items() if count == 0]
-    few = {name: count for name, count in counts.items() if 0 < count < MIN_HELD_OUT}
+    few = {name: count for name, count in counts.items() if 0 < count < MIN_READINGS}
     if none:
         yield Doubt(
             "no_held_out",
@@ -409,7 +402,7 @@ def _too_few_held_out(evidence: Evidence) -> Doubts:
         yield Doubt(
             "few_held_out",
             f"Few readings were held out: {which}. Their error is only a rough guide; "
-            f"{MIN_HELD_OUT} or more for each field say more.",
+            f"{MIN_READINGS} or more for each field say more.",
             few,
         )
 
@@ -417,7 +410,7 @@ def _too_few_held_out(evidence: Evidence) -> Doubts:
 def _worse_than_interpolation(errors: Mapping[str, HeldOutError]) -> Doubts:
     for name, found in errors.items():
         ours, theirs = found.of_spread, found.interpolated_of_spread
-        if ours is not None and theirs is not None and ours > max(theirs, NEGLIGIBLE_ERROR):
+        if ours is not None and theirs is not None and ours > max(theirs, SMALLEST_SIGMA):
             certain = found.is_significant
             chance = "and by more than chance explains" if certain else "though it may be by chance"
             yield Doubt(
@@ -467,16 +460,6 @@ def _doubtful_coefficients(evidence: Evidence) -> Doubts:
         yield Doubt("doubtful_coefficient", f"{name}: {note}.", {"coefficient": name, "note": note})
 
 
-# A held-out or stated error above this, in units of the spread, is large.
-MIN_LARGE_ERROR = 0.2
-# Errors below this, in units of the spread, cause no warning.
-MIN_ERROR_DOUBTED = 0.05
-# A part of the domain far from readings is doubted where its stated error, in units of the spread,
-# is above this and above this multiple of that near readings.
-MIN_FAR_ERROR_DOUBTED = 0.1
-MIN_FAR_NEAR_RATIO = 2.0
-
-
 def undetermined_places(errors: Mapping[str, FieldError]) -> Iterator[Doubt]:
     """Doubts of places far from readings, by the stated errors: held-out readings judge only the
     places that have readings.
@@ -510,7 +493,7 @@ def _undetermined_everywhere(name: str, found: FieldError) -> Doubt:
 def _undetermined_far_away(
     name: str, expected: float, inside: float, outside: float
 ) -> Iterator[Doubt]:
-    if outside <= max(MIN_FAR_ERROR_DOUBTED, MIN_FAR_NEAR_RATIO * inside):
+    if outside <= max(2 * MIN_ERROR_DOUBTED, MIN_FAR_NEAR_RATIO * inside):
         return
     yield Doubt(
         "undetermined_places",

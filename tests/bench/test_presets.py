@@ -14,9 +14,9 @@ def test_the_page_names_the_budgets_of_the_presets():
     text = DOCUMENT.read_text(encoding="utf-8")
     heat, wake = SCALES["heat", "cpu"], SCALES["wake", "gpu"]
     assert f"{heat.seconds:.0f} s on heat, {wake.seconds:.0f} s on the wake" in text
-    assert f"takes {100 * heat.polish_share:.0f} % of the" in text
+    assert f"Gauss–Newton steps for {100 * heat.polish_share:.0f} % of the seconds" in text
     assert heat.steps == wake.steps == 1000
-    assert "1000 steps for everybody" in text
+    assert "*steps*: 1000 steps" in text
 
 
 def test_a_wrong_preset_is_named():

@@ -23,14 +23,12 @@ def test_a_history_is_read_as_it_is_written_now_and_as_it_once_was():
     assert records.history_of({"failed": "?"}).sizes["step"] == 0
 
 
-def test_a_cell_is_the_mean_with_its_spread_and_owns_up_to_what_went_wrong():
+def test_a_cell_is_the_mean_and_says_what_went_wrong():
     good, better = made(a_run(), 2e-3), made(a_run(), 1e-3)
     error = "errors.snapshot.overall.stacked"
     assert cell([], error) == "–"
     assert cell([good], error) == "2.0e-03"
-    assert cell([good, better], error) == "1.5e-03 (1.0e-03–2.0e-03)"
-    assert cell([good, better], error, spread=False) == "1.5e-03"
-    assert cell([good], "cost.flops", ".3g", unit=1e9) == "2.5"
+    assert cell([good, better], error) == "1.5e-03"
     diverged = good | {"stopped": DIVERGED}
     assert cell([diverged], error) == "2.0e-03, diverged"
     assert cell([diverged, better], error).endswith("1 of 2 diverged")

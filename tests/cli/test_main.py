@@ -24,7 +24,7 @@ def test_help_does_not_wait_for_jax():
     )
     found = fresh_python.run("-c", code)
     assert found.returncode == 0, found.stderr
-    assert "demo" in found.stdout
+    assert "fit" in found.stdout
 
 
 # ------------------------------------------------------------------------------- commands of others
@@ -96,7 +96,7 @@ def test_the_module_is_the_command():
     assert (found.returncode, found.stdout) == (0, f"pgt {pgt.__version__}\n")
 
 
-@pytest.mark.parametrize("arguments", [("demo", "cold"), ("demo", "heat", "--seed", "one"), ("x",)])
+@pytest.mark.parametrize("arguments", [("fit",), ("pretrain", "heat", "--seed", "one"), ("x",)])
 def test_mistyped_commands_exit_with_2(arguments):
     assert invoke(*arguments).exit_code == 2
 

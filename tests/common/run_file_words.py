@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 import pgt
 import pgt.models  # registers its parts
-from pgt.config import RunFile, condition_text, run_sections
+from pgt.config import RunFile, condition_text, run
 from pgt.config.derive import NoSuchPart, section_of
 from pgt.config.descriptions import Equations
 from pgt.core.registry import parts
@@ -21,38 +21,55 @@ Tables = dict[str, tuple[type[BaseModel], Any]]
 BY_THE_DOMAIN = ("dimension", "steady", "has_time")  # what these are by default, the domain tells
 
 
-def _chosen(heading: str, kind: str) -> Tables:
-    """One table per part of the library that a name chooses."""
+def _tables() -> Tables:
+    return {
+        "At the top": (RunFile, None),
+        "[observations]": (run.ObservationsSection, None),
+        "[observations.dialect]": (run.DialectSection, None),
+        "[domain]": (run.DomainSection, None),
+        "Equations as text": (Equations, None),
+        "A coefficient that is unknown": (condition_text.UnknownCoefficient, None),
+        "A table of values": (condition_text.Curve, None),
+        "[training]": (section_of(pgt.Training), pgt.Training),
+        "[training.polish]": (section_of(pgt.Polish), pgt.Polish),
+        "[output]": (run.OutputSection, None),
+    }
+
+
+# Sections in which a name chooses a part of the library, by the kind of the part.
+KINDS = {
+    "[domain.shape]": "shape",
+    "[pde]": "equation",
+    "[[conditions]]": "condition",
+    "[model]": "model",
+    "[model.kernel]": "kernel",
+    "[training.optimiser]": "optimiser",
+    "[training.sampler]": "sampler",
+    "[training.weighting]": "weighting",
+    "[error_bars]": "error bars",
+}
+
+
+def parts_of(kind: str) -> dict[str, str]:
+    """The keys of every part of a kind in one line: bold where required, with defaults."""
     own = {n: part for n, part in parts(kind).items() if part.__module__.startswith("pgt.")}
     return {
-        heading.format(name): (section_of(part, kind, name, depth=1), part)
+        # What PGT is by default is chosen by `PGT.for_problem`, and not by its class.
+        name: _keys(section_of(part, kind, name, depth=1), None if name == "pgt" else part)
         for name, part in own.items()
     }
 
 
-def _tables() -> Tables:
-    tables: Tables = {"At the top": (RunFile, None)}
-    tables["[observations]"] = (run_sections.ObservationsSection, None)
-    tables["[observations.dialect]"] = (run_sections.DialectSection, None)
-    tables["[domain]"] = (run_sections.DomainSection, None)
-    tables.update(_chosen("[domain.shape] with kind = {}", "shape"))
-    tables.update(_chosen("[pde] with name = {}", "equation"))
-    tables["[pde] with equations"] = (Equations, None)
-    tables["A coefficient that is unknown"] = (condition_text.UnknownCoefficient, None)
-    tables.update(_chosen("[[conditions]] with kind = {}", "condition"))
-    tables["A table of values"] = (condition_text.Curve, None)
-    tables.update(_chosen("[model] with name = {}", "model"))
-    # What this model is by default is chosen by `PGT.for_problem`, and not by its class.
-    tables["[model] with name = pgt"] = (tables["[model] with name = pgt"][0], None)
-    tables.update(_chosen("[model.kernel] with name = {}", "kernel"))
-    tables["[training]"] = (section_of(pgt.Training), pgt.Training)
-    tables["[training.polish]"] = (section_of(pgt.Polish), pgt.Polish)
-    tables.update(_chosen("[training.optimiser] with name = {}", "optimiser"))
-    tables.update(_chosen("[training.sampler] with name = {}", "sampler"))
-    tables.update(_chosen("[training.weighting] with name = {}", "weighting"))
-    tables.update(_chosen("[error_bars] with name = {}", "error bars"))
-    tables["[output]"] = (run_sections.OutputSection, None)
-    return tables
+def _keys(section: type[BaseModel], target: Any) -> str:
+    spoken = []
+    for key, _, default in rows(section, target):
+        name = key.strip("`")
+        if default == "required":
+            spoken.append(f"**{key}**")
+        else:
+            spoken.append(key if default == "–" else f"`{name} = {default.strip('`')}`")
+    chosen = ("**`name`**", "**`kind`**")
+    return ", ".join(word for word in spoken if word not in chosen) or "–"
 
 
 TABLES = _tables()

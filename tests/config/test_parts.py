@@ -8,10 +8,12 @@ import pytest
 from run_files import HEAT, build_all, loader
 
 import pgt
-from pgt import InputError
 from pgt.config import load_run
-from pgt.config.parts import Parts
+from pgt.config.condition_text import Curve
+from pgt.config.derive import section_of
+from pgt.config.parts import Builder, Parts, arguments_of
 from pgt.config.template import template
+from pgt.core.errors import InputError
 from pgt.io import Columns
 
 
@@ -160,3 +162,171 @@ def test_mistakes_in_a_shape_name_file_line_and_key(tmp_path, given, words):
     with pytest.raises(InputError, match=words) as refused:
         build()
     assert str(refused.value).startswith(str(tmp_path / "run.toml"))
+
+
+def mixture(*shares: float, scale: float, **others: float):
+    return shares, scale, others
+
+
+@pytest.fixture(scope="module")
+def builder(tmp_path_factory):
+    return Builder(loader(tmp_path_factory.mktemp("run"))(HEAT), dict, lambda: ({}, {}))
+
+
+def test_arguments_have_the_names_and_the_order_of_the_signature():
+    assert list(arguments_of(mixture)) == ["shares", "scale", "others"]
+
+
+def test_arrays_and_tables_become_arguments_of_any_number(builder):
+    table = {"shares": [1.0, 2.0], "scale": 3.0, "others": {"a": 4.0}}
+    section = section_of(mixture).model_validate(table)
+    assert builder.part(section, "model") == ((1.0, 2.0), 3.0, {"a": 4.0})
+
+
+def test_what_is_known_gives_way_to_what_the_file_says(builder):
+    known = {"iterations": 7, "no argument of it": 1}
+    section = section_of(pgt.Polish)
+    assert builder.part(section.model_validate({}), known=known).iterations == 7
+    assert builder.part(section.model_validate({"iterations": 5}), known=known).iterations == 5
+
+
+def test_what_nobody_gives_is_missed_where_it_belongs(builder):
+    section = section_of(mixture).model_construct()
+    with pytest.raises(InputError, match=r"line 30, model.scale: this is missing; .* scale = 1"):
+        builder.part(section, "model")
+
+
+def test_a_table_of_values_becomes_two_arrays(builder):
+    curve = Curve.model_validate({"at": [0, 1], "values": [2, 3]})
+    at, values = builder._value((curve,))[0]
+    np.testing.assert_array_equal([at, values], [[0, 1], [2, 3]])
+
+
+RUN_IN_MM = """
+[observations]
+file = "rod.csv"
+coords = ["x", "t"]
+fields = ["T"]
+units = {{x = "mm", t = "min", T = "K"}}
+[domain]
+x = [0, 100]
+t = [0, 10]
+[pde]
+{pde}
+"""
+HEAT_OF_T = 'name = "heat"\nfields = ["T"]\n'
+
+
+@pytest.fixture
+def pde_of(tmp_path):
+    (tmp_path / "rod.csv").write_text("x [m],t [s],T [°C]\n0.01,0,20\n0.05,60,21\n")
+
+    def build(text):
+        (tmp_path / "run.toml").write_text(RUN_IN_MM.format(pde=text))
+        return Parts(load_run(tmp_path / "run.toml")).pde
+
+    return build
+
+
+def test_an_amount_is_converted_to_the_units_of_the_run(pde_of):
+    pde = pde_of(HEAT_OF_T + 'diffusivity = "1.2e-5 m^2/s"')
+    assert pde.diffusivity == pytest.approx(1.2e-5 * 1e6 * 60, rel=1e-12)
+
+
+def test_number_and_unit_may_stand_in_a_table(pde_of):
+    pde = pde_of(HEAT_OF_T + 'diffusivity = {value = 1.2e-5, units = "m^2/s"}')
+    assert pde.diffusivity == pytest.approx(720.0, rel=1e-12)
+    with pytest.raises(InputError, match=r"line 13.*has to be in 'm2 s-1'"):
+        pde_of(HEAT_OF_T + 'diffusivity = {value = 3, units = "m/s"}')
+
+
+def test_unknowns_begin_and_end_at_amounts(pde_of):
+    given = '{unknown = true, initial = "1e-5 m^2/s", bounds = ["1e-6 m^2/s", "1e-4 m^2/s"]}'
+    node = pde_of(HEAT_OF_T + f"diffusivity = {given}").diffusivity
+    assert float(node.value) == pytest.approx(600.0, rel=1e-6)
+    assert node.bounds == pytest.approx((60.0, 6000.0))
+
+
+def test_coefficients_of_a_text_are_converted_by_what_they_hold(pde_of):
+    pde = pde_of('equations = ["T_t = k*T_xx + q"]\nk = "1.2e-5 m^2/s"\nq = "2 K/s"')
+    assert pde.coefficients["k"] == pytest.approx(720.0)
+    assert pde.coefficients["q"] == pytest.approx(120.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('diffusivity = "3 m/s"', r"run.toml, line 13.*'m/s', but this has to be in 'm2 s-1'"),
+        ('diffusivity = "-3 m^2/s"', "diffusivity"),
+        ('diffusivity = "a lot"', "diffusivity"),
+    ],
+)
+def test_a_wrong_amount_names_file_line_and_both_units(pde_of, text, words):
+    with pytest.raises(InputError, match=words):
+        pde_of(HEAT_OF_T + text)
+
+
+RUN_WITH_DATES = """
+[observations]
+file = "rod.csv"
+coords = ["x", "t"]
+fields = ["u"]
+{units}
+[domain]
+x = [0, 1]
+t = {t}
+[pde]
+name = "heat"
+diffusivity = 0.01
+[output]
+grid = {{t = [0.0, 60.0]}}
+"""
+STAMPS = "2024-03-01 06:00", "2024-03-04 00:00"
+DAYS = '["2024-03-01", "2024-03-08"]'
+
+
+@pytest.fixture
+def parts_of(tmp_path):
+    def build(t, units="", stamps=STAMPS):
+        lines = [f"{x},{stamp},1" for x, stamp in zip((0.1, 0.5), stamps, strict=True)]
+        (tmp_path / "rod.csv").write_text("\n".join(["x,t,u", *lines]))
+        (tmp_path / "run.toml").write_text(RUN_WITH_DATES.format(t=t, units=units))
+        return Parts(load_run(tmp_path / "run.toml"))
+
+    return build
+
+
+@pytest.mark.parametrize(
+    "t", [DAYS, "[2024-03-01, 2024-03-08]", '["2024-03-01T01:00+01:00", "2024-03-08T00:00Z"]']
+)
+def test_dates_count_as_the_readings_do(parts_of, t):
+    parts = parts_of(t)
+    low, high = parts.domain.bounds("t")
+    assert (low, high) == pytest.approx((-6 * 3600, (7 * 24 - 6) * 3600))  # from the first reading
+    parts.observations.check_inside(parts.domain)
+
+
+def test_they_are_in_the_unit_and_from_the_moment_asked_for(parts_of):
+    parts = parts_of(DAYS, 'units = {t = "d since 2024-02-29"}')
+    assert tuple(parts.domain.bounds("t")) == pytest.approx((1.0, 8.0))
+
+
+@pytest.mark.parametrize(
+    ("t", "stamps", "words"),
+    [
+        (DAYS, ("0", "1"), r"run.toml, line 9, domain.t: .*the time of the readings is a number"),
+        ('["2024-03-08", "2024-03-01"]', STAMPS, "2024-03-08 is not before 2024-03-01"),
+        ('["2024-03-01", "soon"]', STAMPS, '"soon" is no date'),
+        ('["2024-03-41", "2024-04-01"]', STAMPS, '"2024-03-41" is no date'),
+        ('["now", "later"]', STAMPS, r"write a number, such as 0.1, or dates, such as \["),
+        ('["2024-03-01"]', STAMPS, "write at least 2"),
+    ],
+)
+def test_mistakes_name_file_line_and_key(parts_of, t, stamps, words):
+    with pytest.raises(InputError, match=words):
+        _ = parts_of(t, stamps=stamps).domain
+
+
+def test_readings_outside_the_dates_are_refused(parts_of):
+    with pytest.raises(InputError, match="outside"):
+        _ = parts_of('["2024-03-01", "2024-03-02"]').observations

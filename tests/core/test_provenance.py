@@ -7,8 +7,7 @@ import jax
 import numpy as np
 
 from pgt.core import provenance as module
-from pgt.core.provenance import provenance, versions
-from pgt.core.version import __version__
+from pgt.core.provenance import __version__, provenance, versions
 
 
 def test_it_is_plain_data_about_this_machine(monkeypatch):

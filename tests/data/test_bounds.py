@@ -94,7 +94,7 @@ def test_a_box_is_moved_by_a_number_for_every_axis(by):
 def test_more_points_than_there_is_time_or_memory_for_are_refused(monkeypatch):
     with pytest.raises(InputError, match="ask for 20000 at most"):
         Bounds(("x",), ((0.0, 1.0),)).quadrature(10**9)
-    monkeypatch.setattr("pgt.core.memory.available_memory", lambda: 1e5)
+    monkeypatch.setattr("pgt.core.machine.available_memory", lambda: 1e5)
     with pytest.raises(InputError, match="ask for fewer"):
         Bounds(("x", "y"), ((0.0, 1.0),) * 2).quadrature(10**6)
 
@@ -132,7 +132,7 @@ def test_positions_far_from_zero_keep_their_digits():
     ("bounds", "periodic", "units", "said"),
     [
         ({}, (), {}, "no axes"),
-        ({"r": (0, 1)}, (), {}, "unknown axis 'r'"),
+        ({"s": (0, 1)}, (), {}, "unknown axis 's'"),
         ({"t": (0, 1)}, ("t",), {}, "time cannot be periodic"),
         ({"x": (0, 1)}, ("y",), {}, "`periodic` names 'y'"),
         ({"x": (0, 1)}, (), {"y": "m"}, "`units` names 'y'"),

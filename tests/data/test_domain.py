@@ -8,6 +8,8 @@ from scipy.stats import kstest
 import pgt
 from pgt.core.errors import InputError
 from pgt.data import Domain
+from pgt.data.condition_regions import Faces, Spread
+from pgt.data.domain import Edges
 
 
 def test_axes_are_kept_in_canonical_order():
@@ -148,3 +150,23 @@ def test_an_outline_of_many_corners_is_shown_by_its_walls():
     assert shown == "Domain(x=(-2, 2), y=(-1, 1), shape=<Complement with the walls airfoil>)"
     short = pgt.Domain(x=(-2, 2), y=(-1, 1), shape=-pgt.shapes.Disk(radius=0.5, name="hole"))
     assert "Disk(" in repr(short)
+
+
+HOLE = pgt.shapes.Disk(radius=0.25, name="hole")
+BOX = {"x": (-1, 1), "y": (-1, 1), "t": (0, 1)}
+
+
+def edges(shape=None):
+    domain = pgt.Domain(**BOX, shape=shape)
+    return Edges(domain.box, domain.periodic, domain.shape, "the domain")
+
+
+@pytest.mark.parametrize(("shape", "kind"), [(None, Faces), (-HOLE, Spread)])
+def test_ends_of_the_box_are_of_the_kind_that_the_shape_asks_for(shape, kind):
+    assert isinstance(edges(shape).walls("x", "both", None), kind)
+
+
+def test_a_position_in_an_obstacle_is_refused():
+    assert edges(-HOLE).instants((("x", -0.9), ("y", 0.9))).free == ("t",)
+    with pytest.raises(InputError, match=r"x = 0\.1, y = 0, t = 0 is outside the shape"):
+        edges(-HOLE).instants((("x", 0.1), ("y", 0.0)))

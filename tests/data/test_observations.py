@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 
 from pgt import datasets
 from pgt.core.errors import InputError
-from pgt.data import Domain, Observations
-from pgt.data.observations import cell_quadrature
+from pgt.data import Domain, Observations, sample
+from pgt.data.observations import (
+    FARTHEST_ORIGIN,
+    LARGEST_NUMBER,
+    SMALLEST_NUMBER,
+    cell_quadrature,
+    check_limits,
+)
 
 NAN = float("nan")
 
@@ -435,3 +441,85 @@ def test_the_measured_readings_of_a_field():
     nothing = readings.measured("p")
     assert [len(part) for part in nothing] == [0, 0, 0, 0]
     assert nothing.points.shape == (0, 2)
+
+
+LINE = Domain(x=(0, 1))
+
+
+def readings(values=(1.0, 2.0), **options):
+    return Observations.from_arrays({"x": [0.2, 0.7]}, {"u": values}, **options)
+
+
+def test_the_limits_are_where_products_still_have_digits():
+    assert np.float32(LARGEST_NUMBER) * np.float32(100) < np.finfo(np.float32).max
+    assert np.float32(SMALLEST_NUMBER) / np.float32(100) > np.finfo(np.float32).tiny
+    near, far = (FARTHEST_ORIGIN + share for share in (0.5, 0.501))  # in double precision
+    assert near < far  # a thousandth of the extent is still seen at the farthest offset
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e29, 1e-29])
+def test_what_can_be_computed_with_passes(factor):
+    check_limits(readings((factor, 0.0), noise=factor), LINE)
+    check_limits(readings(), Domain(x=(0, factor)))
+    check_limits(readings(), Domain(x=(9e3, 9e3 + 1)))
+    check_limits(readings(), Domain(x=(9e10, 9e10 + 1)))
+
+
+@pytest.mark.parametrize(
+    ("given", "domain", "message"),
+    [
+        (readings((1.0, -1e31)), LINE, "field 'u', row 1: the largest value is 1e[+]31"),
+        (readings((1e-31, 0.0)), LINE, "field 'u', row 0: the largest value is 1e-31"),
+        (readings(noise=1e31), LINE, "the largest noise is 1e[+]31"),
+        (readings(), Domain(x=(0, 1e31)), "axis x has the length 1e[+]31"),
+        (readings(), Domain(x=(0, 1e-31)), "choose a unit in which"),
+        (readings(), Domain(x=(1e12, 1e12 + 1)), "Count x from an origin nearer by"),
+        (readings(), Domain(x=(-1e12 - 1, -1e12)), "axis x runs over"),
+    ],
+)
+def test_what_cannot_is_named(given, domain, message):
+    with pytest.raises(InputError, match=message):
+        check_limits(given, domain)
+
+
+def test_hidden_values_are_not_looked_at():
+    hidden = Observations.from_arrays({"x": [0.2, 0.7]}, {"u": [1.0, 2.0], "v": [np.nan, 3.0]})
+    check_limits(hidden, LINE)
+
+
+def test_sample_reads_the_truth():
+    truth = datasets.taylor_green(x=9, y=8, t=7)
+    readings = sample(truth, n=50, fields=("v", "u"), seed=3)
+    assert readings.fields == ("v", "u")
+    for (x, y, t), (v, u) in zip(readings.points, readings.values, strict=True):
+        here = truth.sel(x=x, y=y, t=t)
+        assert (float(here.u), float(here.v)) == (u, v)
+    assert len(np.unique(readings.points, axis=0)) == 50
+    assert not np.array_equal(readings.points, sample(truth, n=50, seed=4).points)
+    assert not readings.noise.any()
+
+
+def test_sample_noise_has_the_stated_size():
+    truth = datasets.heat(x=101, t=101)
+    clean = sample(truth, n=5000, seed=0)
+    noisy = sample(truth, n=5000, seed=0, noise=0.1, record_noise=True)
+    np.testing.assert_array_equal(clean.points, noisy.points)
+    sigma = 0.1 * clean.values.std()
+    np.testing.assert_allclose(noisy.noise, sigma)
+    assert (noisy.values - clean.values).std() == pytest.approx(sigma, rel=0.05)
+    absolute = sample(truth, n=5000, seed=0, noise={"u": 0.02})
+    assert (absolute.values - clean.values).std() == pytest.approx(0.02, rel=0.05)
+    assert not absolute.noise.any()
+
+
+def test_sample_skips_holes_and_refuses_nonsense():
+    truth = datasets.heat(x=5, t=4)
+    truth["u"] = truth.u.where(truth.x != 0.5)
+    assert sample(truth, n=16, noise=0.1).mask.all()
+    for n in (0, 17):
+        with pytest.raises(InputError, match="16 grid points"):
+            sample(truth, n=n)
+    with pytest.raises(InputError, match="`noise` of 'u'"):
+        sample(truth, n=3, noise=-0.1)
+    with pytest.raises(InputError, match="`noise` names 'v'"):
+        sample(truth, n=3, noise={"v": 0.1})

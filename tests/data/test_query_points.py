@@ -72,7 +72,7 @@ def test_axes_that_are_none():
 
 
 def test_more_points_than_memory_holds_are_refused_before_they_are_made(monkeypatch):
-    monkeypatch.setattr("pgt.core.memory.available_memory", lambda: 16e9)
+    monkeypatch.setattr("pgt.core.machine.available_memory", lambda: 16e9)
     require_grid({"x": 1000, "t": [0.5, 1.0]}, BOX, 10)
     require_points(10**6, "a million points")
     with pytest.raises(

@@ -222,7 +222,9 @@ def test_a_shape_needs_axes_of_space():
     ("width", "said"), [(1e-5, "too thin for its box"), (1e-8, "walls closer to each other than")]
 )
 def test_a_ring_that_is_too_thin_is_called_so(width, said, monkeypatch):
-    monkeypatch.setattr("pgt.data.tables.MOST", 1 << 16)  # as with the many points, only sooner
+    monkeypatch.setattr(
+        "pgt.data.shape_points.MAX_POINTS_TRIED", 1 << 16
+    )  # as with the many points, only sooner
     ring = pgt.shapes.Disk(radius=0.9, name="rim") - pgt.shapes.Disk(
         radius=0.9 - width, name="bore"
     )

@@ -7,9 +7,20 @@ from hypothesis import strategies as st
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.data.splits import MOST_BLOCKS, READINGS_PER_BLOCK, blocks, folds, parts, sensors, split
+from pgt.data import Observations
+from pgt.data.splits import (
+    MOST_BLOCKS,
+    READINGS_PER_BLOCK,
+    blocks,
+    canonical_order,
+    folds,
+    in_canonical_order,
+    parts,
+    sensors,
+    split,
+)
 from pgt.problem.assembly import held_out_rows
-from pgt.uncertainty.interpolation import rbf
+from pgt_bench.interpolation import rbf
 
 
 def scattered(n, seed=0, axes=("x", "t"), hidden=()):
@@ -170,3 +181,40 @@ def test_the_order_of_the_rows_decides_nothing(blocked):
     assert sorted(map(tuple, held_out.points)) == sorted(map(tuple, same.points))
     for one, other in zip(*(folds(o, 4, 3, groups(o)) for o in (given, again)), strict=True):
         np.testing.assert_array_equal(np.sort(one), np.sort(shuffle[other]))
+
+
+def readings(rows=slice(None), unit=1.0, zero=0.0):
+    random = np.random.default_rng(0)
+    x, t, u = random.uniform(size=(3, 30)).round(1)  # some at one place, of one value
+    places = {"x": unit * x[rows] + zero, "t": (t + np.arange(30) // 15)[rows]}
+    noise = np.linspace(0.1, 0.2, 30)[rows, None]
+    hidden = np.where(np.arange(30) % 2, np.nan, u)
+    return Observations.from_arrays(
+        places,
+        {"u": u[rows], "v": hidden[rows]},
+        noise=np.hstack([noise, noise]),
+        duplicates="mean",
+    )
+
+
+def test_shuffled_readings_have_the_same_order():
+    given = in_canonical_order(readings())
+    for seed in range(5):
+        again = in_canonical_order(readings(np.random.default_rng(seed).permutation(30)))
+        for one, other in zip(
+            (given.points, given.mask, given.values),
+            (again.points, again.mask, again.values),
+            strict=True,
+        ):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_units_and_origin_do_not_change_it():
+    np.testing.assert_array_equal(
+        canonical_order(readings()), canonical_order(readings(unit=1000.0, zero=5e6))
+    )
+
+
+def test_what_is_in_order_stays_as_it_is():
+    given = in_canonical_order(readings())
+    assert in_canonical_order(given) is given

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.core import memory
+from pgt.core import machine as memory
 from pgt.core.errors import InputError
 from pgt.geometry.low_discrepancy import evenly
 

@@ -11,7 +11,6 @@ def test_points_go_there_and_back():
     placed = Placed(KITE, (1, 2), 30, None, 2.5)
     points = np.random.default_rng(0).normal(size=(20, 2))
     np.testing.assert_allclose(placed.back(placed.forth(points)), points, atol=1e-12)
-    assert placed.of(KITE.scaled(2)).measure() == pytest.approx(4 * placed.measure())
 
 
 @pytest.mark.parametrize("axis", [(0, 0, 1), (1, 2, 2)])
@@ -26,4 +25,3 @@ def test_a_wall_that_is_placed_stands_where_the_shape_ends():
     (leaf,) = KITE.scaled(2).rotated(20).moved(3, 0).leaves()
     found = leaf.boundary(100)
     assert np.abs(leaf.distance(found.points)).max() < 1e-12
-    assert (leaf.velocity(found.points) == 0).all()

@@ -17,8 +17,6 @@ SHAPES = [
     Formula("x + y", x=(0, 1)) & Disk(),
     Ball() - Cylinder() - Box((0, 1), (0, 1), (0, 1)),
     TETRAHEDRON.moved(1, 2, 3),
-    -Disk().moving(x="0.3*sin(t)", degrees=20),
-    Ball().moving(z="t", factor="1 + t").counted_from(3.0),
 ]
 
 

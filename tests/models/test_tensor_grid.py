@@ -54,10 +54,3 @@ def test_functions_around_a_hole_in_space(along):
     domain = pgt.Domain(x=(-1, 1), y=(-1, 1), z=(-1, 1), shape=-pgt.shapes.Ball(radius=0.2))
     sines = Sines.draw(10, (4.0, 4.0, 4.0), (False,) * 3, local=Multipoles.of(domain))
     agree(sines, [np.linspace(-0.9, 0.9, 4), np.array([0.8]), np.array([0.5, 0.7])], along)
-
-
-def test_functions_that_move_are_left_to_points():
-    hole = pgt.shapes.Disk(radius=0.3).moving(x="0.5*t - 0.5")
-    domain = pgt.Domain(x=(-1, 1), y=(-1, 1), t=(0, 2), shape=-hole)
-    sines = Sines.draw(10, (4.0, 4.0, 4.0), (False,) * 3, local=Local.of(domain))
-    assert sines.on_grid(np.zeros((1, sines.count)), POSITIONS) is None

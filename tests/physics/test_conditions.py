@@ -347,12 +347,3 @@ def test_a_reconstruction_says_it_before_the_fit(monkeypatch):
 def test_a_wall_that_is_nowhere_in_the_box_shares_nothing():
     far = pgt.shapes.Rectangle((-9, 9), (-9, 9), name="far") - pgt.shapes.Disk(radius=0.3)
     assert on_ends(pgt.Domain(x=(-1, 1), y=(-1, 1), shape=far), "far") == 0.0
-
-
-def test_a_wall_that_comes_to_an_end_of_the_box_is_looked_at_over_time():
-    piston = pgt.shapes.Rectangle((-1, 0), (-1, 2), name="piston").moving(x="t")
-    domain = pgt.Domain(x=(-1, 2), y=(0, 1), t=(0, 1), shape=-piston)
-    assert on_ends(domain, "piston") == 0.0
-    held = pgt.shapes.Polygon([(0, 0), (1, 0), (1, 1), (0, 1)], name="block")
-    domain = pgt.Domain(x=(-2, 2), y=(0, 1), t=(0, 1), shape=held.moving(x="0.5*t"))
-    assert on_ends(domain, "block") == pytest.approx(0.5, abs=0.01)

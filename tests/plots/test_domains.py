@@ -3,7 +3,7 @@ import pytest
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.plots.domains import domain, draw_walls
+from pgt.plots.domains import domain, draw_walls, outlines
 
 CHANNEL = pgt.Domain(
     x=(-2, 4), y=(-2, 2), t=(0, 1), units={"x": "m"}, shape=-pgt.shapes.Disk(name="cylinder")
@@ -39,23 +39,24 @@ def test_a_box_has_no_shape_to_draw():
         domain(pgt.Domain(x=(0, 1), y=(0, 1)))
 
 
-MOVING = pgt.Domain(
-    x=(-2, 4), y=(-2, 2), t=(0, 1), shape=-pgt.shapes.Disk(name="cylinder").moving(x="2*t")
-)
+def test_a_ring_is_closed_and_a_thinned_one_keeps_its_ends():
+    channel = pgt.Domain(x=(-2, 8), y=(-2, 2), shape=-pgt.shapes.Disk(radius=0.5, name="cylinder"))
+    (line,) = outlines(channel, most=100)["cylinder"]
+    assert 90 <= len(line) <= 120
+    assert line[0] == pytest.approx(line[-1])
+    assert np.hypot(*line.T) == pytest.approx(0.5)
 
 
-def test_a_shape_that_moves_is_drawn_at_some_instants():
-    panels = domain(MOVING, np.array([[0.0, 0, 0], [2, 0, 0], [0, 0, 1]])).axes
-    assert [axes.get_title() for axes in panels][::5] == ["$t$ = 0: 1 outside", "$t$ = 1"]
-    assert [len(axes.collections[1].get_offsets()) for axes in panels] == [1, 0, 0, 0, 0, 1]
+def test_a_wall_that_leaves_the_box_is_drawn_in_pieces():
+    cut = pgt.Domain(x=(-1, 1), y=(-0.5, 0.5), shape=pgt.shapes.Disk(name="rim"))
+    found = outlines(cut)["rim"]
+    assert len(found) in (2, 3)  # right, left, and where the counting begins
+    assert all(np.abs(line[:, 1]).max() < 0.51 for line in found)
 
 
-def test_walls_are_drawn_where_they_are_at_the_time_of_a_picture():
-    import xarray as xr
-
-    t, axis = np.array([0.0, 1.0]), np.linspace(-2, 2, 4)
-    field = xr.Dataset(
-        {"u": (("t", "y", "x"), np.zeros((2, 4, 4)))}, {"t": t, "x": axis, "y": axis}
-    )
-    panels = pgt.plots.field(field, at={"t": 1.0}, domain=MOVING).axes
-    assert panels[0].lines[0].get_xdata().mean() == pytest.approx(2.0, abs=0.01)
+def test_what_lies_outside_the_box_or_in_space_has_no_lines():
+    shape = pgt.shapes.Rectangle((-1, 1), (-1, 1)) - pgt.shapes.Disk((5, 5), 0.5, name="far")
+    assert "far" not in outlines(pgt.Domain(x=(-1, 1), y=(-2, 2), shape=shape))
+    ball = pgt.Domain(x=(-1, 1), y=(-1, 1), z=(-1, 1), shape=pgt.shapes.Ball())
+    assert outlines(ball) == {}
+    assert outlines(pgt.Domain(x=(0, 1), y=(0, 1))) == {}

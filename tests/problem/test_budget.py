@@ -160,7 +160,7 @@ MODEL = pgt.PINN(pgt.Scaling.fit(READINGS_OF_LINE, DOMAIN), width=4, layers=2)
     ],
 )
 def test_too_many_points_for_the_memory_are_refused(settings, words, monkeypatch):
-    monkeypatch.setattr("pgt.core.memory.available_memory", lambda: 16e9)
+    monkeypatch.setattr("pgt.core.machine.available_memory", lambda: 16e9)
     with pytest.raises(
         pgt.InputError, match=f"{words}: this needs .* GB are free; write some thou"
     ):

@@ -86,29 +86,6 @@ def test_points_beyond_a_shape_are_said_to_have_no_answer():
     assert np.isnan(answer.u.to_numpy()).tolist() == [False, True]
 
 
-@pytest.mark.parametrize("start", [0, "2024-05-01T12:00"])
-def test_where_the_shape_moves_the_mask_lies_over_time_too(start):
-    beyond = 2 if start == 0 else "2024-05-01T12:00:02"
-    since = 0.0 if start == 0 else 1714564800.0
-    hole = pgt.shapes.Disk(radius=0.33, name="hole").moving(x=f"0.5*(t - {since:.0f}) - 0.5")
-    around = pgt.Domain(x=(-1, 1), y=(-1, 1), t=(start, beyond), shape=-hole)
-    x, y, t = around.even(12).T
-    readings = pgt.Observations.from_arrays(
-        {"x": x, "y": y, "t": t}, {"u": x + y}, units=around.units
-    )
-    model = pgt.Features(pgt.Scaling.fit(readings, around), count=20, band=2.0)
-    result = pgt.reconstruct(readings, "u_xx + u_yy = 0", around, model=model, progress=False)
-    field = result.grid(x=21, y=11, t=5)
-    assert field["mask"].dims == ("t", "y", "x")
-    moments = np.linspace(0, 2, 5)
-    away = np.hypot(field.x - (0.5 * xr.DataArray(moments, dims="t") - 0.5), field.y)
-    inside = (away >= 0.33).transpose("t", "y", "x").to_numpy()
-    assert (field["mask"].to_numpy() == inside).all()
-    assert (np.isfinite(field.u).to_numpy() == inside).all()
-    found = result.at(x=[-0.5, -0.5], y=[0.0, 0.0], t=[since, since + 2])
-    assert np.isnan(found.u.to_numpy()).tolist() == [True, False]
-
-
 def test_a_residual_that_is_left_over_says_how_far_it_may_move_a_coefficient():
     """The field exp(-0.3 t) sin x obeys u_t = 0.3 u_xx: a coefficient of 0.2 is a half too small."""
     domain = pgt.Domain(x=(0, 3), t=(0, 1))

@@ -50,17 +50,17 @@ def test_corners_and_the_ends_of_a_part_are_where_they_are(ring):
     gable = pgt.shapes.Polygon([(0, 0), (2, 0), (2.3, 1), (1.1, 0.7), (0.4, 1.6)], name="gable")
     domain = pgt.Domain(x=(0, 2.3), y=(0, 1.6), shape=gable)
     on = Integrals(replace(ring.evaluation, domain=domain))
-    walls = on._walls("gable", None)[0]
+    walls = on._wall("gable")
     x, y = walls.places.T
     slopes = np.column_stack([3 * x**2 - 3 * y**2, -6 * x * y])
     across = np.sum(slopes * walls.normals, axis=1)
     assert abs(np.sum(walls.weight * across)) < 1e-6 * np.sum(walls.weight * np.abs(across))
-    rim = Integrals(ring.evaluation)._walls("outer", None)[0]
+    rim = Integrals(ring.evaluation)._wall("outer")
     x, y = rim.places.T
     curved = np.sum(rim.weight * (np.exp(x) * np.cos(y) * rim.normals[:, 0]))
     curved -= np.sum(rim.weight * (np.exp(x) * np.sin(y) * rim.normals[:, 1]))
     assert abs(curved) < 1e-12
-    floor = on._walls("gable", None, where="y < 1e-9 and x > 1.2345")[0]
+    floor = on._wall("gable", where="y < 1e-9 and x > 1.2345")
     assert np.sum(floor.weight) == pytest.approx(2 - 1.2345, rel=1e-6)
 
 
@@ -212,47 +212,3 @@ def test_what_cannot_be_integrated_is_refused(ring, flow):
         ring.integrals.flow("inner")
     with pytest.raises(InputError, match="there is no wall 'rim'"):
         flow.flow("rim")
-
-
-# ------------------------------------------------------------------------ walls that move
-
-
-@pytest.fixture
-def carried(monkeypatch):
-    """A flow that moves as the cylinder does, p = x t, in two members, as if it had been fitted."""
-    cylinder = pgt.shapes.Disk(radius=0.5, name="cylinder").moving(x="t^2")
-    domain = pgt.Domain(x=(-2, 3), y=(-1, 1), t=(0, 1), shape=-cylinder)
-
-    def each(self, names, points):
-        x, _, t = points.T
-        values = {"u": 2 * t, "p": x * t}
-        found = {name: values.get(name, 0 * x) for name in names}
-        return {name: np.stack([value, value]) for name, value in found.items()}
-
-    monkeypatch.setattr(Evaluation, "evaluate_by_member", each)
-    return asked(domain, pgt.NavierStokes2D(viscosity=0.1))
-
-
-def test_through_a_wall_that_moves_flows_what_is_faster_than_it(carried):
-    assert carried.flow("cylinder").flow.to_numpy() == pytest.approx(0, abs=1e-9)
-    out = carried.flow(axis="x", side="upper", t=0.5)  # it stands still
-    assert float(out.flow) == pytest.approx(2.0, rel=1e-6)
-
-
-def test_every_instant_has_its_own_wall_and_inside(carried):
-    area = np.pi / 4
-    force = carried.force("cylinder", t=[0.0, 0.5, 1.0])
-    assert force.fx.to_numpy() == pytest.approx(-area * np.array([0, 0.5, 1]), rel=1e-4, abs=1e-9)
-    on = carried.values("cylinder", t=[0.0, 1.0])
-    assert on.x.dims == on.n_x.dims == ("t", "point")
-    assert np.hypot(on.x - on.t**2, on.y).to_numpy() == pytest.approx(0.5)
-    assert carried.values("cylinder", t=1.0).x.dims == ("point",)
-    total = carried.total("p", t=[0.0, 1.0]).total.to_numpy()
-    assert total == pytest.approx([0, 5 - area], rel=1e-4, abs=1e-9)  # ∫ x, with the hole at 1
-
-
-def test_a_wall_that_has_left_is_said_with_its_time(carried):
-    gone = pgt.shapes.Disk(radius=0.5, name="cylinder").moving(x="9*t")
-    domain = pgt.Domain(x=(-2, 3), y=(-1, 1), t=(0, 1), shape=-gone)
-    with pytest.raises(InputError, match=r"at t = 0\.4: nothing is left of the wall 'cylinder'"):
-        asked(domain, pgt.NavierStokes2D(viscosity=0.1)).force("cylinder")

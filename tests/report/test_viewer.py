@@ -30,7 +30,6 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     made = {"heat": cases.heat(), "wake": walled(cases.wake()), "block": cases.block()}
     made["all fitted"] = all_fitted(made["heat"])
-    made["moving"] = with_moving_wall(cases.wake())
     return {name: write_report(data, folder / f"{name}.html") for name, data in made.items()}
 
 
@@ -38,13 +37,6 @@ def walled(data):
     """With a wall of three points."""
     line = np.array([[2.0, 0.0], [2.5, 0.5], [3.0, 0.0]])
     return replace(data, tables=replace(data.tables, walls={"hull": [line]}))
-
-
-def with_moving_wall(data):
-    """With one that is further to the right at every instant."""
-    times = data.field.t.values
-    lines = [np.array([[1 + k / 50, y, t] for y in (0.0, 0.5)]) for k, t in enumerate(times)]
-    return replace(data, tables=replace(data.tables, walls={"gate": lines}))
 
 
 def all_fitted(data):
@@ -107,23 +99,6 @@ def test_walls_are_lines_over_the_map(show):
     path = browser.evaluate(f"{wall}.getAttribute('d')")
     assert re.fullmatch(r"M[\d.]+ [\d.]+(L[\d.]+ [\d.]+){2}", path)
     assert browser.evaluate(f"{wall}.textContent") == "hull"
-
-
-def test_of_a_wall_that_moves_the_present_line_is_drawn(show):
-    browser = show("moving")
-    drawn = (
-        "[...document.querySelectorAll('#field .map .wall')].map((wall) => wall.getAttribute('d'))"
-    )
-    (before,) = browser.evaluate(drawn)
-    browser.evaluate(f"{SLIDER}.focus()")
-    browser.press("ArrowRight", 39)
-    browser.settle()
-    (after,) = browser.evaluate(drawn)
-    assert abscissa(after) > abscissa(before)
-
-
-def abscissa(path):
-    return float(re.match(r"M([\d.]+) ", path)[1])
 
 
 def test_fields_can_be_switched_and_sensors_hidden(show):

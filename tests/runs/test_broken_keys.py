@@ -10,7 +10,7 @@ from pgt.config import RunFile
 from pgt.config.condition_text import Curve, UnknownCoefficient
 from pgt.config.derive import OF_SHAPES, FieldsSection, NoSuchPart, chosen, section_of
 from pgt.config.descriptions import DescribedTables, described
-from pgt.config.run_sections import DialectSection
+from pgt.config.run import DialectSection
 from pgt.config.schema import Section
 from pgt.training.settings import Training
 

@@ -24,7 +24,7 @@ FLOW = {
 LEARNT = {"unknown": True, "initial": 0.05}
 NEGATIVE = LEARNT | {"initial": -1}
 MISTAKES = {
-    "empty": ("", "line 1, observations", "this is missing"),
+    "empty": ("", "line 1, domain", "this is missing"),
     "not TOML": ("seed = = 1", "line 1", "this is not TOML"),
     "the table of readings": (csv(), "line 1", "this is not TOML"),
     "wrong encoding": ("# Zürich".encode("latin-1"), "line 1", "is not UTF-8 text"),

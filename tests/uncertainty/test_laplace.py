@@ -365,7 +365,7 @@ def test_the_step_ahead_ends_at_the_summit():
     np.testing.assert_allclose(start + found.newton_step, summit, rtol=1e-6)
     moved = np.sqrt(np.mean((design @ np.asarray(found.newton_step)) ** 2)) / found.sigma
     np.testing.assert_allclose(found.reading_change, moved, rtol=1e-9)
-    assert at_rest.reading_change < posterior_of.MAX_STEP_AT_REST < found.reading_change
+    assert at_rest.reading_change < posterior_of.MAX_REMAINING_STEP < found.reading_change
 
 
 @pytest.mark.slow

@@ -9,7 +9,8 @@ import pytest
 import pgt
 from pgt.physics.conditions import Dirichlet, Initial
 from pgt.problem.assembly import assemble
-from pgt.uncertainty.null_space import null_space_samples, unread_places
+from pgt.uncertainty.field_error import near_readings
+from pgt.uncertainty.null_space import null_space_samples, posterior_by_sines
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 PLACES = np.array([[0.2, 0.5], [0.8, 0.5], [0.9, 0.2]])
@@ -29,7 +30,8 @@ def opened(text, *conditions):
     )
     model = pgt.PINN(pgt.Scaling.fit(readings, DOMAIN), width=8, layers=2)
     task = assemble(readings, pgt.Equation(text), DOMAIN, conditions, model=model)
-    assert unread_places(PLACES, task.problem.observations, DOMAIN) == pytest.approx([0, 1, 1])
+    near = near_readings(PLACES, task.problem.observations, DOMAIN)
+    assert near.tolist() == [True, False, False]
     null_space = null_space_samples(task.model, task.pde, task.problem, 32)
     if null_space is None:
         return None
@@ -56,10 +58,20 @@ def test_where_the_equation_has_no_value_nothing_is_said():
     assert opened("u_t + log(u - 100) + u_x^2 = 0") is None
 
 
-def test_readings_everywhere_leave_no_place_unread():
-    points = np.random.default_rng(0).uniform(size=(200, 2))
-    readings = pgt.Observations.from_arrays(points, points[:, :1], coords=("x", "t"), fields=("u",))
-    assert unread_places(np.random.default_rng(1).uniform(size=(500, 2)), readings, DOMAIN) is None
+def test_sines_know_a_field_by_its_readings_and_by_its_equation():
+    """The last field stands in no equation: nothing determines it."""
+    points = np.random.default_rng(0).uniform(size=(80, 2))
+    u = np.sin(2 * points[:, 0] - 2 * points[:, 1])
+    readings = pgt.Observations.from_arrays(points, u[:, None], coords=("x", "t"), fields=("u",))
+    pde = pgt.Equation(["u_t + u_x = 0", "v_x = u_x", "w_t*0 = 0*v"], fields=("u", "v", "w"))
+    model = pgt.Features(pgt.Scaling.fit(readings.aligned(pde.fields), DOMAIN), count=40, band=4.0)
+    task = assemble(readings, pde, DOMAIN, model=model)
+    found = posterior_by_sines(task.model, task.pde, task.problem, 32, 0.01)
+    assert found is not None
+    drawn = found(np.random.default_rng(1).uniform(size=(50, 2)))
+    assert drawn.mean(axis=0) == pytest.approx(0.0, abs=1e-12)
+    read, _, free = np.sqrt(np.mean(drawn**2, axis=(0, 1))) / np.asarray(task.model.scaling.spread)
+    assert read < 0.1 < 0.5 < free
 
 
 def test_bands_of_a_half_read_wave_are_wide_where_it_is_open():

@@ -15,7 +15,7 @@ from pgt.core.doubt import FieldError, HeldOutError, Kind
 from pgt.core.numbers import percent
 from pgt.core.stage import Stage
 from pgt.data import Observations
-from pgt.data.coverage_cells import Cells
+from pgt.data.visibility import Cells
 from pgt.methods.finished_fit import (
     BUDGET_SPENT,
     DIVERGED,

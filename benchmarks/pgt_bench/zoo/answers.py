@@ -12,7 +12,7 @@ from pgt._reconstruct import reconstruct
 from pgt.models.pgt import PGT
 from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial
 from pgt.training.settings import Posterior, Training
-from pgt.uncertainty.interpolation import gaussian_process, rbf, with_conditions
+from pgt_bench.interpolation import gaussian_process, rbf, with_conditions
 from pgt_bench.methods import scaling_of
 from pgt_bench.problems import Setup
 from pgt_bench.zoo.problem import ZooProblem

@@ -1,8 +1,5 @@
 """Pictures of the zoo: who is near the best how often, and whether stated errors are true."""
 
-from collections.abc import Collection
-from functools import partial
-
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -11,19 +8,17 @@ from pgt.plots.pieces import INK, PALETTE, SIZE
 from pgt_bench.figures import GRID
 from pgt_bench.zoo.catalogue import ALL
 from pgt_bench.zoo.methods import METHODS
-from pgt_bench.zoo.problem import GROUPS, LATER
 from pgt_bench.zoo.summary import LABELS, Found
 
 FARTHEST = 1e4  # times the best: beyond this, how far no longer matters
 
 
-def profile(found: Found, groups: Collection[str] = GROUPS) -> Figure | None:
+def profile(found: Found) -> Figure | None:
     """The share of problems on which a method is within a factor of the best of all methods, among those
     that it was run on."""
     errors = {
         name: {method: found.error(name, method) for method in found.methods}
         for name in found.problems
-        if ALL[name].group in groups
     }
     best = {
         name: min((e for e in row.values() if e is not None), default=None)
@@ -97,6 +92,5 @@ def _reach(record: dict) -> tuple[float, float]:
 
 FIGURES = {
     "profile": profile,
-    "later": partial(profile, groups=(LATER,)),
     "stated": stated_and_true,
 }

@@ -97,13 +97,16 @@ def geometric_mean(values: Sequence[float | None]) -> float | None:
 
 
 def summary(found: Found) -> str:
-    """All of it as Markdown."""
+    """All of it as Markdown: every problem, then the score."""
     if not found.records:
         return "No runs are stored yet; `pgt bench zoo` makes them."
-    parts = [errors_table(found)]
-    parts += [f"{LABELS[group].capitalize()}: {line}" for group, line in _against_rivals(found)]
-    parts += [*_stated(found), _measured(found)]
-    return "\n\n".join(parts)
+    return f"{errors_table(found)}\n\n{score(found)}"
+
+
+def score(found: Found) -> str:
+    """What the problems say together, by group, and where it was measured."""
+    parts = [f"{LABELS[group].capitalize()}: {line}" for group, line in _against_rivals(found)]
+    return "\n\n".join([*parts, *_stated(found), _measured(found)])
 
 
 def errors_table(found: Found) -> str:

@@ -32,7 +32,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgt.core.errors import InputError
-from pgt.core.threads import blas_threads
+from pgt.core.machine import blas_threads
 from pgt.core.unknown import named_unknowns, resolve
 from pgt.inference.equation_prior import Basis, ConditionalBasis
 from pgt.inference.likelihood import FREEDOM, KNEE, NORMAL, Likelihood

@@ -6,6 +6,8 @@ conditions are given than splines have numbers, values on a face are unknown fun
 is one step without time, an equation in t alone one without space.
 """
 
+import copy
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -19,6 +21,7 @@ import scipy.sparse.linalg
 from jaxtyping import Float
 
 from pgt.core.errors import InputError
+from pgt.core.parser import parse_equation
 from pgt.data.condition_regions import Faces, Seam
 from pgt.data.domain import Domain
 from pgt.data.origin import Origin
@@ -31,13 +34,18 @@ from pgt.methods.solver.residuals import (
 )
 from pgt.methods.solver.splines import Mesh, Splines, Step, radau
 from pgt.nn.scaling import Scaling
-from pgt.physics.conditions import AbstractCondition, Initial, Periodic
+from pgt.physics.conditions import AbstractCondition, Initial, Periodic, is_far
+from pgt.physics.expression import Expression, switches
 from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import bare
 
 IN_TIME = 5  # points of a step: order nine at its end, six inside
 DENSE = 300  # unknowns of a step up to which a dense factorisation is the faster one
 ENRICHED = 2  # more points in each element for the solution that tells the error
+# Extents of an axis from its end to one that lies far away: a mesh that refines itself pays ten elements
+# for it, and a wave or front must not get there.
+FAR = 1000.0
 PROBED = 16  # points at which the sign of a velocity is asked
 NOT_HERE = "the method solver cannot be used here"
 
@@ -77,6 +85,7 @@ class Posed:
     given: tuple[FaceCondition, ...]
     initial: tuple[ResidualRows, ...]
     open: tuple[Open, ...]
+    inner: Domain  # without what lies beyond it, up to an end far away
     knots: tuple[float, ...] = ()  # times inside at which slopes of tables change
 
     @property
@@ -113,6 +122,7 @@ def _posed(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling) -> Po
             f"{NOT_HERE}: {equation.count} equations for the fields {', '.join(pde.fields)}; "
             "it needs as many equations as fields."
         )
+    inner, domain = domain, _extended(domain, conditions)
     highest = np.zeros((len(pde.fields), len(pde.coords)), int)
     for name in equation.names:
         field, terms = orders(name, pde.coords, pde.fields)
@@ -136,17 +146,37 @@ def _posed(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling) -> Po
     by_field = tuple(tuple(int(k) for k in row) for row in highest)
     problem = Posed(
         pde, domain, scaling.origin, equation, by_field, tuple(given), tuple(initial), (),
-        _knots(pde, domain, conditions, scaling.origin),
+        inner, _knots(pde, domain, conditions, scaling.origin),
     )  # fmt: skip
     return replace(problem, open=tuple(_open_values(problem, scaling)))
+
+
+def _extended(domain: Domain, conditions) -> Domain:
+    """The domain out to where its ends are that lie far away."""
+    ends = [c.region.pairs for c in conditions if is_far(c)]
+    if not ends:
+        return domain
+    if not any(isinstance(condition, Initial) for condition in conditions) and domain.has_time:
+        raise InputError(
+            f"{NOT_HERE}: with side='far' it needs the initial state; write Initial(...)."
+        )
+    other, limits = copy.copy(domain), dict(zip(domain.axes, domain.box.limits, strict=True))
+    for axis, side in itertools.chain.from_iterable(ends):
+        low, high = limits[axis]
+        reach = FAR * (high - low)
+        limits[axis] = (low, high + reach) if side else (low - reach, high)
+    object.__setattr__(other, "box", replace(domain.box, limits=tuple(limits.values())))
+    return other
 
 
 def _knots(pde: AbstractPDE, domain: Domain, conditions, origin: Origin) -> tuple[float, ...]:
     """Inside the time of the domain, where tables in the equation or its conditions bend."""
     if not domain.has_time:
         return ()
-    leaves = jax.tree.leaves((pde, tuple(conditions)), is_leaf=lambda node: isinstance(node, Table))
-    found = [leaf.knots("t") for leaf in leaves if isinstance(leaf, Table)]
+    kinds = Table | Expression
+    leaves = jax.tree.leaves((pde, tuple(conditions)), is_leaf=lambda node: isinstance(node, kinds))
+    found = [leaf.knots("t") for leaf in leaves if isinstance(leaf, kinds)]
+    found += [switches(parse_equation(text), "t") for text in getattr(bare(pde), "texts", ())]
     moments = np.unique(np.concatenate([np.zeros(0), *found])) - origin.along(("t",))[0]
     low, high = domain.bounds("t")
     slack = 1e-9 * (high - low)

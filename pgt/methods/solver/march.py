@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from pgt.methods.solver.collocation import Factor, Grid, Linearised, linearised
+from pgt.methods.solver.collocation import FAR, Factor, Grid, Linearised, Posed, linearised
 from pgt.methods.solver.splines import Mesh, Splines
 from pgt.methods.solver.unknown_functions import Unknowns
 
@@ -24,6 +24,7 @@ WORST_FIRST = 0.1  # of the largest error of an element: those with less wait
 SHORTEST_ELEMENT, SHORTEST_STEP = 2.0**-20, 2.0**-20  # of the axis
 MOST_STEPS = 2000
 ITERATIONS = 12  # of Newton's method
+WIDENING = 4.0  # of an element beside the one before it, at most, on the first mesh
 GROWTH = 4.0  # from one step to the next, at most
 POINTS = {1: 8, 2: 6}  # of an element along each axis, by the number of axes of space
 UNBOUNDED = 1e4  # spreads of a field: an equation with these numbers has no solution
@@ -107,9 +108,25 @@ def first_meshes(unknowns: Unknowns) -> tuple[Mesh, ...]:
     for axis in domain.spatial_axes:
         periodic = axis in domain.periodic
         count = FIRST_ELEMENTS * (2 if periodic else 1)
-        edges = np.linspace(*domain.bounds(axis), count + 1)
+        edges = _first_edges(unknowns.problem, axis, count)
         found.append(Mesh(tuple(edges.tolist()), POINTS[len(domain.spatial_axes)], periodic))
     return tuple(found)
+
+
+def _first_edges(problem: Posed, axis: str, count: int) -> Float[np.ndarray, " n"]:
+    """Elements of one length, but growing with the radius, and out to an end that lies far away."""
+    low, high = problem.domain.bounds(axis)
+    if axis == "r" and low > 0 and high > WIDENING**count * low:
+        return np.geomspace(low, high, 1 + int(np.ceil(np.log(high / low) / np.log(WIDENING))))
+    inner = problem.inner.bounds(axis)
+    length = (inner[1] - inner[0]) / count
+    edges = np.linspace(*inner, count + 1)
+    steps = length * WIDENING ** np.arange(1, int(np.log(2 * FAR * count) / np.log(WIDENING)) + 1)
+    below, above = (
+        np.cumsum(steps) if end else np.zeros(0) for end in (low < inner[0], high > inner[1])
+    )
+    below, above = below[below < inner[0] - low], above[above < high - inner[1]]
+    return np.unique(np.r_[low, (inner[0] - below)[::-1], edges, inner[1] + above, high])
 
 
 def solve_on(

@@ -23,7 +23,7 @@ import scipy.optimize
 from jaxtyping import Float, Int
 
 from pgt.core.errors import InputError
-from pgt.core.threads import blas_threads
+from pgt.core.machine import blas_threads
 from pgt.data.splits import Groups
 from pgt.inference.equation_prior import Basis, CorrelatedPrior
 from pgt.inference.linear_algebra import beside_numpy

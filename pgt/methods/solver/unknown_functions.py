@@ -17,6 +17,7 @@ from jaxtyping import Float
 from numpy.polynomial import legendre
 
 from pgt.core.errors import InputError
+from pgt.core.unknown import named_unknowns
 from pgt.methods.solver.collocation import NOT_HERE, Face, Grid, Open, Posed
 from pgt.methods.solver.residuals import orders, raws_of
 from pgt.methods.solver.splines import Splines, legendre_values
@@ -239,7 +240,8 @@ class Unknowns:
         """A root of the prior's covariance, with the logarithms of what `names` names."""
         known = dict(zip(self.names, np.exp(hyper), strict=True))
         whole = np.zeros((self.count, self.count))
-        whole[self.raws, self.raws] = VAGUE * np.eye(self.count - self.raws.start)
+        spreads = [node.spread or VAGUE for _, node in named_unknowns(self.problem.pde)]
+        whole[self.raws, self.raws] = np.diag(spreads)
         for part in self.parts:
             roots = []
             for k, (line, axis) in enumerate(zip(part.lines, part.axes, strict=True)):

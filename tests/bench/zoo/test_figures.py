@@ -3,7 +3,7 @@
 import made_zoo
 import pytest
 
-from pgt_bench.zoo.figures import FIGURES, profile, stated_and_true
+from pgt_bench.zoo.figures import profile, stated_and_true
 from pgt_bench.zoo.methods import METHODS
 from pgt_bench.zoo.summary import Found
 
@@ -34,13 +34,10 @@ def test_a_method_is_judged_by_the_problems_that_it_was_run_on():
         ("hares", "rbf", 0.6),
     ]
     found = Found(tuple(made_zoo.record(*run) for run in runs))
-    shown, later = profile(found), FIGURES["later"](found)
+    shown = profile(found)
     assert shown is not None
-    assert later is not None
     lines = {line.get_label(): line.get_ydata() for line in shown.axes[0].get_lines()}
     assert lines[METHODS["gp"].label][0] == 1.0
-    drawn = [line.get_label() for line in later.axes[0].get_lines()]
-    assert drawn == [METHODS["ours"].label, METHODS["rbf"].label]
 
 
 def test_every_method_and_run_is_drawn():
@@ -51,20 +48,6 @@ def test_every_method_and_run_is_drawn():
     assert len(shown.axes[0].get_lines()) == sum(m.competes for m in METHODS.values())
     labels = [text.get_text() for text in scatter.axes[0].get_legend().get_texts()]
     assert labels == ["tuned on", "held back", "added later"]
-
-
-def test_the_profile_of_one_group_leaves_out_the_others():
-    pairs = [("beam", 0.1, 0.3), ("hares", 0.5, 0.1)]
-    records = [
-        made_zoo.record(name, method, error)
-        for name, *two in pairs
-        for method, error in zip(("ours", "gp"), two, strict=True)
-    ]
-    figure = FIGURES["later"](Found(tuple(records)))
-    assert figure is not None
-    ours, _ = (line.get_xydata() for line in figure.axes[0].get_lines())
-    assert ours[0].tolist() == pytest.approx([1, 0])
-    assert FIGURES["later"](Found(tuple(records[:2]))) is None
 
 
 def test_nothing_is_drawn_of_nothing():

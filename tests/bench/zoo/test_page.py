@@ -6,21 +6,30 @@ import made_zoo
 
 from pgt_bench.zoo import page
 from pgt_bench.zoo.catalogue import ALL
+from pgt_bench.zoo.summary import Found, score
 
 DOCS = Path(__file__).parents[3] / "docs" / "zoo.md"
 
 
-def test_the_documentation_lists_the_problems_as_they_are():
+STORED = Path(__file__).parents[3] / "benchmarks" / "results" / "zoo"
+
+
+def test_the_documentation_says_what_is_stored():
     text = DOCS.read_text(encoding="utf-8")
-    listed = text.split("<!-- problems:begin -->")[1].split("<!-- problems:end -->")[0]
-    assert listed.strip() == page.problems_table()
+    shown = {
+        name: text.split(f"<!-- {name}:begin -->")[1].split(f"<!-- {name}:end -->")[0].strip()
+        for name in ("problems", *page.MACHINES)
+    }
+    assert shown["problems"] == page.problems_tables(STORED)
     assert f"{len(ALL)} problems" in text
+    for name in page.MACHINES:
+        assert shown[name].startswith(score(Found.read(STORED / name)))
 
 
 def test_a_folder_gets_its_summary_and_figures(tmp_path):
     made_zoo.write(tmp_path, made_zoo.whole_zoo())
     text, written = page.write(tmp_path)
-    names = [f"zoo-{name}.png" for name in ("profile", "later", "stated")]
+    names = [f"zoo-{name}.png" for name in ("profile", "stated")]
     assert [path.name for path in written] == [*names, "summary.md"]
     assert (tmp_path / "summary.md").read_text(encoding="utf-8").strip() == text
 
@@ -36,5 +45,5 @@ def test_a_page_is_rewritten_between_its_markers(tmp_path):
     text = document.read_text(encoding="utf-8")
     assert text.startswith("before")
     assert text.rstrip().endswith("after")
-    assert "| `beam` |" in text
-    assert "| beam | tuned on | **5.0e-01** |" in text
+    assert "| on an H200 |" in text
+    assert "| `beam` | a beam on an elastic bed, fourth order | 60, 5 % | 5.0e-01 | – |" in text

@@ -17,8 +17,7 @@ import pgt
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown, named_unknowns
 from pgt.data.domain import Domain
-from pgt.data.observations import Observations
-from pgt.data.synthetic import sample
+from pgt.data.observations import Observations, sample
 from pgt.datasets.analytic import heat
 from pgt.inference.linear_gaussian import Peak
 from pgt.methods.closed_form import band_search, band_solution

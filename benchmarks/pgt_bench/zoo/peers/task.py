@@ -10,7 +10,7 @@ from pgt.models.coordinate_networks import SIREN
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Dirichlet, Initial
 from pgt.problem.field_scales import typical_condition_rows, typical_residuals, with_hidden_scales
-from pgt.uncertainty.interpolation import with_conditions
+from pgt_bench.interpolation import with_conditions
 from pgt_bench.methods import scaling_of
 from pgt_bench.zoo.answers import Asked
 

@@ -1,1 +1,0 @@
-"""A local page on which sensors are moved and the field follows: `pgt live`."""
