@@ -21,6 +21,7 @@ from pgt.core.parser import (
     Call,
     Name,
     Tree,
+    from_book_notation,
     parse_equation,
     point_at,
     suggestion,
