@@ -166,12 +166,14 @@ class Plan:
 
     def task(self, index: int) -> Task:
         """The task of a candidate."""
-        candidate = self.candidates[index]
+        candidate, following = self.candidates[index], self.candidates[index + 1 :]
+        # A small network does not leave its seconds to one that is only wider.
+        is_alike = bool(following) and following[0].method == candidate.method == SECOND_ORDER
         return assemble(
             self.observations, self.pde, self.domain, self.conditions,
             model=candidate.build, training=candidate.training,
             error_bars=candidate.error_bars, seed=self.seed,
-            has_fallback=index + 1 < len(self.candidates),
+            has_fallback=bool(following) and not is_alike,
         )  # fmt: skip
 
     def described(self) -> list[dict[str, Any]]:

@@ -127,12 +127,18 @@ def has_time_for_posterior(fit: Fit, task: Task) -> bool:
     Without it, the error is stated by held-out readings.
     """
     seconds = total_seconds(task.training)
-    if seconds is None or task.error_bars is not None or not fit.stages:
+    if seconds is None or task.error_bars is not None:
         return True
-    stage = fit.stages[0]
-    took = fit.first_step_seconds, stage.seconds, stage.iterations
-    needed = error_bar_seconds(*took, MIN_ERROR_BAR_POINTS)
+    needed = posterior_seconds(fit, MIN_ERROR_BAR_POINTS)
     return fit.seconds + fit.polish_seconds + needed <= MAX_OVERRUN * seconds
+
+
+def posterior_seconds(fit: Fit, points: float = 1.0) -> float:
+    """The seconds that the posterior of a network needs, with a share of its points; 0 for other fits."""
+    if not fit.stages:
+        return 0.0
+    stage = fit.stages[0]
+    return error_bar_seconds(fit.first_step_seconds, stage.seconds, stage.iterations, points)
 
 
 def _ensemble(

@@ -28,6 +28,7 @@ from pgt.methods.second_order.residual_noise import (
 from pgt.models.mesh_solution import Solver
 from pgt.problem.assembly import Task
 from pgt.problem.budget import total_seconds
+from pgt.reconstruction.candidates import posterior_seconds
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.uncertainty.held_out import (
     HeldOutPredictions,
@@ -45,7 +46,9 @@ JUDGING_SHARE = 0.05
 NO_SOLUTION = "the equation has no solution on a mesh with the first guess of its coefficients"
 NOT_CONVERGED = "its coefficients did not converge"
 WORSE_THAN_INTERPOLATION = "interpolation without the equation predicts the readings better"
-LOCAL_OPTIMUM = "its coefficients may be those of a local optimum, and another method finds them quickly"
+LOCAL_OPTIMUM = (
+    "its coefficients may be those of a local optimum, and another method finds them quickly"
+)
 ABOVE_NOISE = (
     "it misses readings that it was not given by {:.1g} of their spread, and not by noise alone"
 )
@@ -57,8 +60,10 @@ def why_next(outcome: Outcome, task: Task, following: Candidate, spent: float) -
     `spent` are the seconds since the beginning of the call.
     """
     seconds = total_seconds(task.requested_training or task.training)
-    if seconds is not None and seconds - spent < MIN_SHARE_LEFT * seconds:
-        return ""
+    if seconds is not None:
+        left = seconds - spent - posterior_seconds(outcome.fit)
+        if left < MIN_SHARE_LEFT * seconds:
+            return ""
     if outcome.fit.stopped == COEFFICIENT_NOT_AT_REST:
         return NOT_CONVERGED
     if outcome.held_out_error is None or outcome.discretization is not None:

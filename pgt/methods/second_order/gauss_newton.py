@@ -6,8 +6,8 @@ more digits. The rows of the loss (residual_rows.py) depend on the parameters θ
 sizes decide whether JᵀJ or JJᵀ is solved and whether J is ever a whole matrix, so the same code serves a
 thousand weights and a million.
 
-Noisy readings are fitted under a prior on the weights, and at the end with a larger weight of the
-equation. The posterior around the fit (uncertainty/laplace.py) then gives the error bars.
+Noisy readings are fitted under a prior on the weights. The posterior around the fit
+(uncertainty/laplace.py) then gives the error bars.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ from pgt.methods.second_order.descent import (
     stage_of,
     why_ended,
 )
-from pgt.methods.second_order.least_squares import Residuals, revise_prior
+from pgt.methods.second_order.least_squares import Residuals
 from pgt.methods.second_order.residual_noise import (
     has_correlated_residuals,
     resembles_noise,
@@ -75,8 +75,6 @@ NO_PRIOR_BUDGET_SHARE = 0.6
 # The fit under a prior takes at most this many iterations, as it starts close to the solution, and at
 # least this share of the seconds, as error bars need it.
 MAX_PRIOR_ITERATIONS, MIN_PRIOR_SHARE = 120, 0.1
-# The weight of the equation in the last third of the fit under a prior. A larger one is hard to fit.
-FINAL_EQUATION_WEIGHT = 10.0
 # Rounds of the evidence at one θ, which reach its fixed point to a percent.
 EVIDENCE_ROUNDS = 5
 # Error bars follow the fit. Their time is estimated as so many times the first iteration (compilation)
@@ -143,10 +141,10 @@ def polish(
             prior = initial_prior(problem.observations, pde, common, error)
             start = DescentState(chosen, prior, damping=damping)
             counted = _count_from(settings.iterations - left.iterations, report)
-            under_prior, more = _fit_under_prior(
+            under_prior, stage = _fit_under_prior(
                 residuals, start, left, counted, states, rule.reweight
             )
-            stages += more
+            stages.append(stage)
             # Zero weights fulfill a prior best, and many an equation, too: such a fit predicts worse.
             is_worse = count and is_less(error, held_out_error(under_prior), count)
             theta = chosen if is_worse else under_prior
@@ -287,41 +285,15 @@ def _fit_under_prior(
     report: IterationReport,
     states: StageStates,
     reweight: Callable[[Residuals, Vector], Residuals],
-) -> tuple[Vector, list[Stage]]:
-    """(θ, stages) of the fit under a prior, at the end with a larger weight of the equation; `reweight`
-    weights the readings of every field by their noise.
-
-    The equation is exact and the readings are not. With equal weights the field would follow the noise
-    and violate the equation, and coefficients would be less accurate than the readings allow. With the
-    large weight from the start, the descent would have to follow a long and narrow valley.
-    """
-    iterations = min(settings.iterations, MAX_PRIOR_ITERATIONS)
-    last = share_of_budget(replace(settings, iterations=iterations), 1 / 3)
-    first = share_of_budget(replace(settings, iterations=iterations), 2 / 3)
-    first = replace(first, fresh=1.0 if settings.fresh else 0.0)
-    deadline, residuals = Deadline(settings.seconds), reweight(residuals, jnp.asarray(start.theta))
+) -> tuple[Vector, Stage]:
+    """(θ, stage) of the fit under a prior, whose strength follows the evidence; `reweight` weights the
+    readings of every field by their noise."""
+    settings = replace(settings, iterations=min(settings.iterations, MAX_PRIOR_ITERATIONS))
     start, keep = states.get("under prior", start), partial(states.keep, "under prior")
-    end = descend(residuals, start, first, None, report, keep, is_revised=True)
-    theta, done = jnp.asarray(end.theta), end.iteration
-    residuals = reweight(residuals, theta)
-    weight = max(FINAL_EQUATION_WEIGHT / settings.equation_weight, 1.0)
-    stiff = residuals.stiffened(weight).with_noise_at(theta)
-    start = states.get("stiffer equation", None)
-    if start is None:
-        drawn = stiff.at_draw(end.draw)  # everything is compiled for this number of points
-        prior, _ = revise_prior(end.prior, drawn.normal_at(theta), rounds=EVIDENCE_ROUNDS)
-        start = DescentState(end.theta, prior, damping=min(end.damping, INITIAL_DAMPING))
-    if settings.seconds is not None:
-        remaining = settings.seconds - max(deadline.spent, end.seconds)
-        last = replace(last, seconds=max(remaining, MIN_PRIOR_SHARE * settings.seconds))
-    keep = partial(states.keep, "stiffer equation")
-    counted = _count_from(done, report)
-    more = descend(stiff, start, last, None, counted, keep, is_revised=True)
-    stages = [
-        stage_of("under a prior", end, why_ended(end, first, None)),
-        stage_of("stiffer equation", more, why_ended(more, last, None)),
-    ]
-    return jnp.asarray(more.theta), stages
+    residuals = reweight(residuals, jnp.asarray(start.theta))
+    end = descend(residuals, start, settings, None, report, keep, is_revised=True)
+    stage = stage_of("under a prior", end, why_ended(end, settings, None))
+    return jnp.asarray(end.theta), stage
 
 
 def _with_fresh_share(model: AbstractFieldModel, settings: Polish) -> Polish:
@@ -339,13 +311,6 @@ def _is_noisy(settings: Polish, noise: float | None, error: float) -> bool:
     if settings.evidence is not None:
         return settings.evidence
     return noise is not None or error > MAX_CLEAN_ERROR
-
-
-def share_of_budget(settings: Polish, share: float) -> Polish:
-    """The settings with a share of the budget."""
-    seconds = None if settings.seconds is None else share * settings.seconds
-    iterations = max(round(share * settings.iterations), 1)
-    return replace(settings, iterations=iterations, seconds=seconds)
 
 
 def remaining_budget(settings: Polish, end: DescentState, deadline: Deadline) -> Polish:
