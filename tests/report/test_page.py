@@ -61,7 +61,7 @@ def test_suspicious_readings_and_drifting_sensors_are_listed():
 
 
 def test_every_stage_has_its_row_and_its_curve():
-    names = ["Gauss-Newton", "under a prior", "stiffer equation"]
+    names = ["Gauss-Newton", "under a prior"]
     stages = [Stage(name, (2.0, 1.0, 0.5), 1.5, "patience").plain for name in names]
     data = cases.heat()
     text = text_of(replace(data, summary={**data.summary, "stages": stages}))

@@ -57,11 +57,9 @@ def test_it_says_which_readings_are_the_judges():
 
 def test_why_a_fit_ended_is_said_of_its_last_stage():
     first = Stage("Gauss-Newton", (2.0, 1.0), 1.0, "noise")
-    last = Stage("stiffer equation", (3.0, 2.0, 1.0), 1.0, "seconds")
+    last = Stage("under a prior", (3.0, 2.0, 1.0), 1.0, "seconds")
     summary = {"stages": [first.plain, last.plain], "stopped": "budget spent"}
-    assert (
-        how_it_ended(summary) == "stiffer equation ended after 2 iterations: the time is used up."
-    )
+    assert how_it_ended(summary) == "under a prior ended after 2 iterations: the time is used up."
     assert "solved" in how_it_ended({"stopped": "solved in closed form", "stages": []})
     assert how_it_ended({}) == ""
 

@@ -349,7 +349,7 @@ class Search:
         gains = [
             -np.inf
             if known
-            else solved.evidence_beside(OFFSET_DEVIATION * column) - solved.evidence
+            else solved.evidence_with_error_along(OFFSET_DEVIATION * column) - solved.evidence
             for column, known in zip(self.offsets.T, self.is_faulty, strict=True)
         ]
         best = int(np.argmax(gains))
