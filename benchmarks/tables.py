@@ -64,7 +64,8 @@ NOTHING = "No results are stored yet; `benchmarks/core.py` makes them."
 def pages(folder: Path = RESULTS) -> dict[Path, str]:
     """What stands between the markers of each page."""
     found = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
-    short = short_table(found, folder / "zoo") or NOTHING
+    parts = [short_table(found, folder / "zoo"), cost_line(found)]
+    short = "\n\n".join(part for part in parts if part) or NOTHING
     return {README: short, MEASUREMENTS: all_tables(found)}
 
 
@@ -152,11 +153,11 @@ def anchors_table(found: dict) -> str | None:
             "–" if row["peak_bytes"] is None else f"{row['peak_bytes'] / 2**30:.2f} GiB",
             measured_on(result),
         )
-        for row in result["rows"]
+        for row in (result["rows"][0], result["rows"][-1])
     ]
     return as_table(
-        f"Readings gathered by 128 anchors: time grows as n^{result['time_exponent']:.2f}, peak memory "
-        f"as n^{result['memory_exponent']:.2f} over these two decades:",
+        "A step of a PGT whose readings are gathered by 128 anchors: time grows as "
+        f"n^{result['time_exponent']:.2f}, peak memory as n^{result['memory_exponent']:.2f}:",
         "| readings | ms per step | peak memory | measured on |",
         rows,
     )
@@ -182,6 +183,20 @@ def cost_table(found: dict) -> str | None:
         "Seconds are those of processor time, all cores together:",
         "| what | answered by | CPU seconds | peak memory | measured on |",
         rows,
+    )
+
+
+def cost_line(found: dict) -> str | None:
+    """The range of the costs, in a sentence."""
+    if "fit-cost" not in found:
+        return None
+    rows = [row for name, row in found["fit-cost"]["rows"].items() if name in COSTS]
+    seconds = [row["cpu_seconds"] for row in rows]
+    memory = [row["peak_bytes"] / 2**30 for row in rows]
+    return (
+        f"`pgt fit` with all defaults takes {min(seconds):.0f} to {max(seconds):.0f} s of processor time "
+        f"and {min(memory):.1f} to {max(memory):.1f} GiB of memory on {len(rows)} small problems, "
+        f"importing and compiling included ({measured_on(found['fit-cost'])})."
     )
 
 

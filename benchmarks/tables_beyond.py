@@ -133,8 +133,8 @@ def shapes_table(found: dict) -> str | None:
     ]
     return as_table(
         f"Fields in shapes from {result['readings']} readings, walls known, all defaults: relative L2 "
-        "error against the exact field, beside sines that suit a box. The model has functions of holes and "
-        "corners, and the first three exact fields are made of them:",
+        "error against the exact field, beside sines that suit a box. The model has functions of holes "
+        "and corners, and the first three exact fields are made of them:",
         "| field | all defaults | sines alone | measured on |",
         rows,
     )

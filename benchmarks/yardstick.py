@@ -32,7 +32,6 @@ from scipy.interpolate import RBFInterpolator
 
 import pgt
 from pgt.core.provenance import provenance
-from pgt.families.assimilation import readings_and_rows
 from pgt.families.laws.periodic_laws import STEPS_PER_TIME, torque, vorticity
 from pgt.families.laws.pseudo_spectral import Torus
 from pgt.families.laws.square_laws import WAVES, cosine_modes, cosines, source_and_field
@@ -42,6 +41,7 @@ from pgt_bench.interpolation import gaussian_process
 
 RESULTS = Path(__file__).parent / "results"
 NODES, COUNT, SENSORS = 128, 500, 5
+ROWS_AT_ONCE = 32  # rows of a Jacobian that are computed together
 VISCOSITY = 1e-2  # of Burgers
 THIN = 1e-3  # viscosity of flows, over one unit of time
 PRECISE = 1e-6  # of the readings' size: the σ of readings without noise
@@ -104,6 +104,20 @@ def effect_of(law: Law, cause):
 @eqx.filter_jit
 def read(law: Law, z, nodes, is_effect: bool):
     return law.seen(z, nodes, is_effect)
+
+
+def readings_and_rows(
+    read, z: Float[Array, " n"], count: int
+) -> tuple[Float[Array, " m"], Float[Array, "m n"]]:
+    """`count` readings and their derivatives, by columns or by rows, whichever are fewer."""
+    is_forward = z.size <= 2 * count
+    # The barrier keeps the compiler from folding the solver into constants, which takes minutes.
+    units = jax.lax.optimization_barrier(jnp.eye(z.size if is_forward else count, dtype=z.dtype))
+    if is_forward:
+        here, push = jax.linearize(read, z)
+        return here, jax.lax.map(push, units, batch_size=ROWS_AT_ONCE).T
+    here, pull = jax.vjp(read, z)
+    return here, jax.lax.map(lambda unit: pull(unit)[0], units, batch_size=ROWS_AT_ONCE)
 
 
 @eqx.filter_jit
@@ -221,7 +235,7 @@ def burgers_rows(family, network, known, readings, truth, k: int, methods: list[
     mesh = np.meshgrid(*family.axes.values(), indexing="ij")
     places = np.stack([m.ravel() for m in mesh], axis=-1)
     asked = {
-        "floor": lambda: pgt.families.assimilate(family, readings, known, draws=0).grid().u,
+        "floor": lambda: pgt.families.assimilate(family, readings, known).grid().u,
         "zero-shot": lambda: network(readings, known).grid(**family.axes).u,
         "network": lambda: network(few, known, law=False).grid(**family.axes).u,
         "interpolated": lambda: gaussian_process(few, family.domain, places).predictions[:, 0],

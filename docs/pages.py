@@ -4,8 +4,13 @@
 
 runs pages (all of them by default) and puts the pictures that they write into docs/figures. Shown
 code stands in ```python fences; what the text claims of it is checked in <!-- check ... -->.
+
+    python docs/pages.py --notebook FOLDER PAGE ...
+
+writes a Jupyter notebook of each page instead.
 """
 
+import json
 import re
 import runpy
 import shutil
@@ -46,8 +51,36 @@ def run(page: Path) -> None:
             shutil.copy(picture, FIGURES / picture.name)
 
 
-if __name__ == "__main__":
-    for chosen in map(Path, sys.argv[1:]) if sys.argv[1:] else pages():
+def notebook(page: Path, folder: Path) -> Path:
+    """The text and the shown code of a page as a Jupyter notebook; its checks are left out."""
+    parts = re.split(
+        r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.M
+    )
+    cells = []
+    for place, part in enumerate(parts):
+        kind = "code" if place % 2 else "markdown"
+        source = re.sub(r"^<!-- check\n.*?^-->$", "", part, flags=re.DOTALL | re.M).strip()
+        code = {"execution_count": None, "outputs": []} if kind == "code" else {}
+        if source:
+            cell = {"cell_type": kind, "metadata": {}, "source": source.splitlines(keepends=True)}
+            cells.append(cell | {"id": f"cell-{place}"} | code)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{page.stem}.ipynb"
+    whole = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def main(words: list[str]) -> None:
+    if words[:1] == ["--notebook"]:
+        for page in words[2:]:
+            print(notebook(Path(page), Path(words[1])))
+        return
+    for chosen in map(Path, words) if words else pages():
         if script(chosen):
             print(f"{chosen}:", flush=True)
             run(chosen.resolve())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -72,6 +72,7 @@ if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type chec
     from pgt.physics import Unknown as Unknown
     from pgt.physics import UnknownFunction as UnknownFunction
     from pgt.physics import Wave as Wave
+    from pgt.physics import Well as Well
     from pgt.reconstruction import CrossValidation as CrossValidation
     from pgt.reconstruction import Reconstruction as Reconstruction
     from pgt.reconstruction import cross_validate as cross_validate
@@ -94,7 +95,7 @@ _NAMES = {
         "Dirichlet", "Elasticity", "Equation", "Gauge", "Heat", "Helmholtz", "Initial", "Laplace",
         "Maxwell", "NavierStokes2D", "NavierStokes3D", "Neumann", "NoSlip", "Outflow", "Periodic",
         "Poisson", "Robin", "ShallowWater", "Stokes", "Symmetry", "Table", "Traction",
-        "Unknown", "UnknownFunction", "Wave",
+        "Unknown", "UnknownFunction", "Wave", "Well",
     ),
     "models": (
         "DeepONet", "FNO", "Features", "Lifted", "PGT", "PINN", "PINNsFormer", "SIREN", "Scaling",

@@ -13,7 +13,7 @@ from pgt.core.arguments import Positive, Seed
 from pgt.core.checked import checked
 from pgt.core.errors import InputError, warn_of
 from pgt.core.files import require_writable
-from pgt.core.folder_lock import owned
+from pgt.core.folder_lock import lock_folder
 from pgt.core.provenance import __version__
 from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
@@ -30,6 +30,7 @@ from pgt.nn import trees
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import is_double, precision
 from pgt.physics.conditions import AbstractCondition, warn_of_overlap
+from pgt.physics.curved_coordinates import at_axis
 from pgt.physics.gauge import fixed_fields
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem
@@ -120,6 +121,7 @@ def reconstruct(
     """
     began = time.monotonic()
     observations, pde, domain = as_problem(observations, pde, domain)
+    conditions = at_axis(conditions, pde, domain)
     if start is not None:
         model = _pretrained_start(start, observations, pde, domain, model)
     plan = choose(
@@ -171,6 +173,7 @@ def solve(
     True
     """
     _, pde, domain = as_problem(None, pde, domain)
+    conditions = at_axis(conditions, pde, domain)
     scaling = Scaling.fit(Observations.none(domain.axes, pde.fields), domain)
     is_determined(pde, domain, conditions, scaling, is_required=True)
     model = Solver(scaling, tolerance=tolerance)
@@ -212,7 +215,7 @@ def run_plan(
     began = time.monotonic() if began is None else began
     if checkpoint:
         require_writable(Path(checkpoint), "write another checkpoint=")
-        with owned(Path(checkpoint), below=True):
+        with lock_folder(Path(checkpoint), below=True):
             return _timed(plan, Path(checkpoint), progress, began)
     return _timed(plan, None, progress, began)
 
@@ -406,7 +409,9 @@ def _ran_out(fit: Fit) -> bool:
 
 def _coefficient_shifts(fit: Fit, task: Task) -> dict[str, float]:
     """The share of itself by which the remaining residual may shift each unknown coefficient."""
-    if not named_unknowns(fit.pde):
+    # A solver refines its mesh until the error of its solution is far below that of the readings; where
+    # the field is steep a residual is large all the same.
+    if not named_unknowns(fit.pde) or isinstance(task.model, Solver):
         return {}
     field = Evaluation(fit.model, fit.pde, task.problem.observations, None, task.domain)
     return field.coefficient_shifts(domain_points(task.domain))

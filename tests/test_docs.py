@@ -1,6 +1,7 @@
 """The site builds without a warning, its code runs as shown, and what it lists is what there is."""
 
 import inspect
+import json
 import re
 import runpy
 import shlex
@@ -30,22 +31,18 @@ LONG = (
     "pretrained",
     "extending",
     "families",
+    "guides/solver",
     *tuple(
         f"guides/{name}"
         for name in (
-            "burgers-viscosity",
-            "cylinder",
             "groundwater",
             "heat-from-sensors",
             "outliers",
             "plate-with-a-hole",
             "unknown-inflow",
             "piv",
-            "pressure-from-velocity",
             "rod",
-            "unknown-coefficient",
             "unknown-function",
-            "vessel",
             "your-own-equation",
         )
     ),
@@ -102,6 +99,18 @@ def test_code_keeps_the_line_numbers_of_its_page(tmp_path):
     assert [line for line in lines if line] == ["a = 1", "assert a"]
     page.write_text("no code\n")
     assert not pages.script(page)
+
+
+def test_a_notebook_has_the_text_and_the_code_of_its_page(tmp_path):
+    page = DOCS / "guides" / "heat-from-sensors.md"
+    written = pages.notebook(page, tmp_path)
+    cells = json.loads(written.read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    shown = re.findall(r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+    assert code == [block.rstrip("\n") for block in shown]
+    text = "".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    assert "<!-- check" not in text
+    assert text.startswith("# Heat from sensors")
 
 
 def test_every_public_name_has_a_runnable_example():
@@ -181,8 +190,15 @@ def command_lines() -> list[str]:
     return inline + [line for text in texts for line in re.findall(r"^pgt .+$", text, re.M)]
 
 
-@pytest.mark.parametrize("line", sorted(set(command_lines())))
-def test_commands_and_options_exist(line):
+def test_commands_and_options_exist():
+    lines = sorted(set(command_lines()))
+    assert len(lines) > 20
+    for line in lines:
+        parse_command(line)
+
+
+def parse_command(line: str) -> None:
+    """Raises where there is no such command or option."""
     words = shlex.split(line, comments=True)[1:]
     is_bench = words[0] == "bench"  # a command of its own package, which may not be installed
     command = typer.main.get_command(bench if is_bench else app)
@@ -195,30 +211,21 @@ def test_commands_and_options_exist(line):
         command.make_parser(context).parse_args(words)
 
 
-def test_numbers_of_the_choosing_page_are_stored_ones():
+def test_numbers_of_prose_are_stored_ones():
     pages = (DOCS / "measurements.md", DOCS / "results.md")
     stored = "".join(page.read_text(encoding="utf-8") for page in pages)
-    text = (DOCS / "choosing.md").read_text(encoding="utf-8")
-    text += (DOCS / "faq.md").read_text(encoding="utf-8")
-    numbers = re.findall(r"\d\.\de-\d\d", text)
-    numbers += re.findall(r"(\d[\d.,]*)(?: to [\d.]+)? (?:ms|GFLOP)", text)
-    numbers += re.findall(r"\d\.\de-\d\d in (\d+) s", text)
-    numbers += re.findall(r"0\.\d{3}\b|\d+ of \d+(?= intervals)|[\d.]+ times as long", text)
-    numbers += re.findall(r"ahead of [^.]* on (\d+ of \d+)", text)
-    assert len(numbers) > 15
+    text = "".join(
+        (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("choosing", "pretrained")
+    )
+    numbers = re.findall(r"\d\.\de-\d\d|[\d.]+ times as long", text)
+    assert len(numbers) > 8
     missing = [n for n in numbers if not re.search(rf"(?<![\d.]){re.escape(n)}(?![\d.])", stored)]
     assert not missing
 
 
-def test_what_pages_say_of_the_zoo_is_what_there_is():
-    paths = (DOCS / "zoo.md", DOCS / "choosing.md", ROOT / "README.md")
-    zoo, choosing, readme = (path.read_text(encoding="utf-8") for path in paths)
-    for page in (zoo, choosing, readme):
-        assert f"{len(catalogue.names())} problems" in page
-    said = r"of (\d+) stated errors (\d+) are .*? ([\d.]+) times\s.*? ([\d.]+) times"
-    ((runs, near, least, most),) = re.findall(said, choosing)
-    counted = f"{near} of {runs} runs, at worst {least} times too small and {most} times too large"
-    assert counted in zoo.split("<!-- cpu:begin -->")[1]
+def test_pages_count_the_problems_of_the_zoo():
+    for path in (DOCS / "zoo.md", ROOT / "README.md"):
+        assert f"{len(catalogue.names())} problems" in path.read_text(encoding="utf-8")
 
 
 def test_names_of_the_notation_page_exist():
@@ -227,13 +234,3 @@ def test_names_of_the_notation_page_exist():
     names = {name for code in re.findall(r"`([^`]+)`", text) for name in re.findall(r"\w+", code)}
     assert len(names) > 30
     assert not [name for name in names if not re.search(rf"\b{name}\b", source)]
-
-
-def test_files_that_pages_name_exist():
-    named = {
-        (page.name, name)
-        for page in (*pages.pages(), ROOT / "README.md", ROOT / "CONTRIBUTING.md")
-        for name in re.findall(r"(?:pgt|tests|benchmarks)/[\w/]+\.py", page.read_text("utf-8"))
-    }
-    assert len(named) > 10
-    assert not [pair for pair in named if not (ROOT / pair[1]).is_file()]

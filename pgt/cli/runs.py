@@ -173,7 +173,7 @@ def fit(
 
 def predict(
     folder: RunFolder,
-    output: Annotated[Path, typer.Option("--output", "-o", help=".nc, .csv or .vtr file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help=".nc, .zarr, .csv or .vtr file.")],
     grid: Annotated[
         str | None,
         typer.Option(help="Per axis how many positions, x=101, or a range of them, t=0:1:11."),

@@ -71,6 +71,7 @@ class Curve(Section):
     along: Axis | None = None
     file: AsFound | None = None
     value: AsFound | None = None
+    r: AsFound | None = None
     x: AsFound | None = None
     y: AsFound | None = None
     z: AsFound | None = None
@@ -79,7 +80,7 @@ class Curve(Section):
 
     @model_validator(mode="after")
     def _check_pairs(self):
-        of_file = {name: getattr(self, name) for name in ("value", "x", "y", "z", "t", "unit")}
+        of_file = {name: getattr(self, name) for name in ("value", "r", "x", "y", "z", "t", "unit")}
         if self.file is not None:
             for name in ("at", "values", "along"):
                 if getattr(self, name) is not None:
@@ -108,16 +109,15 @@ class Curve(Section):
                 return at, values
             return made_table("the table", (at,), values, (self.along,))
         columns, units = of_readings()
-        axes = {axis: name for axis in AXES if (name := getattr(self, axis)) is not None}
+        axes: dict[str, Any] = {
+            axis: name for axis in AXES if (name := getattr(self, axis, None)) is not None
+        }
         if not axes:
             axis = "t" if "t" in columns else next(iter(columns))
             axes = {axis: columns[axis]}
         known = {axis: unit for axis, unit in units.items() if axis in axes}
         own = {} if self.unit is None else {"value": self.unit}
-        return Table(
-            folder / self.file, str(self.value), axes.get("x"), axes.get("y"), axes.get("z"),
-            axes.get("t"), units=known | own,
-        )  # fmt: skip
+        return Table(folder / self.file, str(self.value), units=known | own, **axes)
 
 
 def _check_positive(value: UnknownCoefficient) -> UnknownCoefficient:

@@ -144,7 +144,8 @@ OF_SHAPES: dict[str, Any] = {
     "text": "sqrt(x^2 + y^2) - 1", "path": "vessel.stl",
     "shape": "disk", "shapes": ["disk"], "whole": "disk", "holes": ["disk"],
 }  # fmt: skip
-DEEPEST = 3  # kernels of kernels of kernels, in [model]
+# Kernels of kernels of kernels are allowed in [model], no deeper.
+MAX_KERNEL_DEPTH = 3
 
 
 class PartSection(Section):
@@ -322,7 +323,9 @@ def _example(parameter: inspect.Parameter, target: Any, kind: str) -> Any:
     about = getattr(target, "about", None)
     if about is not None and parameter.name in about.coefficients:
         return about.coefficients[parameter.name]
-    toml_type, check, _ = next(iter(_ways(_hint(parameter), DEEPEST + 1)), Way("number", float, ""))
+    toml_type, check, _ = next(
+        iter(_ways(_hint(parameter), MAX_KERNEL_DEPTH + 1)), Way("number", float, "")
+    )
     if get_origin(check) is Literal:
         return get_args(check)[0]
     return {"text": "u", "flag": True, "array": [1]}.get(toml_type, 1)
@@ -342,7 +345,7 @@ def chosen(kind: str, depth: int = 0, **others: type[Section]) -> Any:
 
     `others` are sections that need no name: the key itself, such as `equations`, chooses them.
     """
-    if depth > DEEPEST:
+    if depth > MAX_KERNEL_DEPTH:
         return refused(f"a {kind} cannot be nested deeper; leave it out here.")
     return _chosen(kind, depth, tuple(others.items()), snapshot())
 
@@ -350,7 +353,7 @@ def chosen(kind: str, depth: int = 0, **others: type[Section]) -> Any:
 @lru_cache(maxsize=64)
 def _chosen(kind: str, depth: int, others: tuple[tuple[str, type[Section]], ...], _: tuple) -> Any:
     known = parts(kind)
-    if kind == "shape" and depth == DEEPEST:  # no deeper ones are left to put together
+    if kind == "shape" and depth == MAX_KERNEL_DEPTH:  # no deeper ones are left to put together
         known = {name: part for name, part in known.items() if not _is_made_of_others(part)}
     sections = {name: section_of(part, kind, name, depth + 1) for name, part in known.items()}
     key = "kind" if kind in BY_KIND else "name"

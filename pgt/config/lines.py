@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 Key = tuple[str | int, ...]
 
-DEEPEST = 12  # parts of a key: no key of a run file has more
+# No key of a run file has more parts.
+MAX_KEY_PARTS = 12
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _PART = re.compile(r"""[A-Za-z0-9_-]+|"(?:\\.|[^"\\])*"|'[^']*'""")
@@ -105,7 +106,7 @@ class _Scan:
             if self.next() != ".":
                 break
             self.at += 1
-        return tuple(parts[:DEEPEST])
+        return tuple(parts[:MAX_KEY_PARTS])
 
     def value(self, path: Key) -> None:
         first = self.next()

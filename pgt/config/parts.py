@@ -25,6 +25,7 @@ from pgt.io.readers import build_observations
 from pgt.io.time_stamps import elapsed_since, split_origin
 from pgt.kernels.kernel import AbstractKernel
 from pgt.nn.scaling import Scaling
+from pgt.physics.curved_coordinates import at_axis, in_domain
 from pgt.physics.derivatives import parts_of
 from pgt.physics.gauge import check_gauges
 from pgt.physics.unknown_conditions import bordered
@@ -119,7 +120,13 @@ class Parts:
         section = self.tables.domain.shape
         shape = None if section is None else self._build.part(section, "domain", "shape")
         with run.located("domain", *(("shape",) if shape is not None else ())):
-            return data.Domain(periodic=run.domain.periodic or (), units=units, shape=shape, **axes)
+            return data.Domain(
+                periodic=run.domain.periodic or (),
+                units=units,
+                shape=shape,
+                coordinates=run.domain.coordinates,
+                **axes,
+            )
 
     @cached_property
     def columns(self) -> Columns:
@@ -165,6 +172,8 @@ class Parts:
             spatial = [axis for axis in axes if axis != "t"]
             known = {"dimension": len(spatial), "steady": "t" not in axes}
             pde = self._build.part(section, "pde", known=known)
+        with run.located("pde"):
+            pde = in_domain(pde, self.domain)
         if pde.coords != axes:
             raise run.error(
                 f"the equation has the coordinates {', '.join(pde.coords)}, but [domain] has "
@@ -203,7 +212,7 @@ class Parts:
                 measured = run.observations.fields if run.observations else ()
                 check_gauges([*conditions, condition], pde, measured)
             conditions.append(condition)
-        return tuple(conditions)
+        return at_axis(conditions, pde, domain)
 
     def _check_axis(self, axis: str | tuple[str, ...] | None, index: int) -> None:
         walls = [axis for axis in self.domain.axes if axis != "t"]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -28,7 +28,6 @@ from pgt.config.schema import (
     Array,
     AsFound,
     Axes,
-    Axis,
     Bounds,
     Files,
     Names,
@@ -44,6 +43,7 @@ from pgt.config.source import LocatedError, Source, read_source
 from pgt.core.arguments import MethodName
 from pgt.core.dialect import Dates, Mark, Separator
 from pgt.core.errors import InputError
+from pgt.core.parser import AXES, CARTESIAN
 
 LARGEST_GRID = 10**8  # points
 
@@ -91,7 +91,7 @@ class ObservationsSection(Section):
     @model_validator(mode="after")
     def _check_names(self):
         for index, name in enumerate(self.fields):
-            if name in get_args(Axis):
+            if name in CARTESIAN or name in self.coords:
                 wrong(f"'{name}' is the name of a coordinate; rename the field.", "fields", index)
         for key in ("columns", "units", "noise"):
             known = self.fields if key == "noise" else self.coords + self.fields
@@ -140,17 +140,22 @@ TimeBounds = Annotated[
 class DomainSection(Section):
     """The box in space and time in which the field is sought, and the shape in it."""
 
+    r: Bounds | None = None
+    θ: Bounds | None = None
     x: Bounds | None = None
     y: Bounds | None = None
     z: Bounds | None = None
     t: TimeBounds | None = None
     periodic: Axes | None = None
+    coordinates: Literal["cartesian", "cylindrical", "polar", "axisymmetric", "spherical"] = (
+        "cartesian"
+    )
     shape: dict[str, Any] | None = None
 
     @property
     def axes(self) -> dict[str, tuple[Any, ...]]:
         """The bounds by axis: numbers, or dates as text."""
-        bounds = {"x": self.x, "y": self.y, "z": self.z, "t": self.t}
+        bounds = {axis: getattr(self, axis) for axis in AXES}
         return {axis: pair for axis, pair in bounds.items() if pair is not None}
 
     @model_validator(mode="after")

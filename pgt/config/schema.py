@@ -119,7 +119,7 @@ Text = Annotated[str, AfterValidator(_check_text)]
 # The name of a file, or what a file calls something: any characters that it has.
 AsFound = Annotated[str, AfterValidator(_check_as_found)]
 Files = Annotated[tuple[AsFound, ...], Array, Field(min_length=1), AfterValidator(_check_different)]
-Axis = Literal["x", "y", "z", "t"]
+Axis = Literal["r", "θ", "x", "y", "z", "t"]
 Names = Annotated[tuple[Text, ...], Array, Field(min_length=1), AfterValidator(_check_different)]
 Axes = Annotated[tuple[Axis, ...], Array, AfterValidator(_check_different)]
 Numbers = Annotated[tuple[Number, ...], Array, Field(min_length=1)]

@@ -11,8 +11,10 @@ from typing import Any
 from pgt.config.lines import Key, key_lines, split_key
 from pgt.core.errors import InputError
 
-LONGEST = 100_000  # bytes; a run file has some hundreds
-MOST_DOTS = 2000  # on a line: for a key with n dots `tomllib` takes n² steps
+# A run file has some hundreds of bytes.
+MAX_BYTES = 100_000
+# For a key with n dots on a line, `tomllib` takes n² steps.
+MAX_DOTS = 2000
 OVERRIDE = "--set"
 
 _WORDS = re.compile(r"[^\s\"'\[{}\]#=][^\"\[{}\]#\n]*")  # neither quoted nor a table or an array
@@ -49,7 +51,7 @@ class Source:
         place = next(
             (p for n in range(len(key), 0, -1) if (p := self.places.get(key[:n]))), "line 0"
         )
-        return int(place.removeprefix("line ")) if place.startswith("line ") else LONGEST
+        return int(place.removeprefix("line ")) if place.startswith("line ") else MAX_BYTES
 
 
 def read_source(path: str | Path, overrides: Sequence[str] = ()) -> Source:
@@ -57,9 +59,9 @@ def read_source(path: str | Path, overrides: Sequence[str] = ()) -> Source:
     path = Path(path)
     text = _text(path)
     for line, content in enumerate(text.split("\n"), 1):
-        if content.count(".") > MOST_DOTS:
+        if content.count(".") > MAX_DOTS:
             raise InputError(
-                f"{path}, line {line}: more than {MOST_DOTS} dots on one line; break a long array over "
+                f"{path}, line {line}: more than {MAX_DOTS} dots on one line; break a long array over "
                 "several lines."
             )
     try:
@@ -123,14 +125,14 @@ def _text(path: Path) -> str:
                 f"there is no run file {path}; check the path, or write one with `pgt init heat`."
             )
         with path.open("rb") as file:
-            raw = file.read(LONGEST + 1)
+            raw = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a path that no system can have
         if isinstance(error, InputError):
             raise
         raise InputError(f"the run file {path} cannot be read: {error}.") from None
-    if len(raw) > LONGEST:
+    if len(raw) > MAX_BYTES:
         raise InputError(
-            f"{path}, line 1: the file has more than {LONGEST} bytes: is it the table of readings? "
+            f"{path}, line 1: the file has more than {MAX_BYTES} bytes: is it the table of readings? "
             "Name the run file here, and the readings in it: [observations] file = ..."
         )
     try:

@@ -16,7 +16,7 @@ from pgt.config.schema import did_you_mean
 from pgt.config.source import commented, dotted, toml
 from pgt.core.errors import InputError
 from pgt.core.expression_trees import CONSTANTS, names_in
-from pgt.core.parser import parse_equation
+from pgt.core.parser import CARTESIAN, LETTERS, parse_equation
 from pgt.core.registry import parts
 from pgt.io.column_aliases import explain_angles
 from pgt.io.selection import explain_sensor_positions
@@ -25,8 +25,7 @@ from pgt.physics import AbstractPDE, Equation
 from pgt.physics.equation_checks import units_of_arguments
 from pgt.physics.pde import About
 
-_DERIVED = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)|lap\((?P<of>\w+)\)")
-_AXES = ("x", "y", "z", "t")
+_DERIVED = re.compile(rf"(?P<field>\w+)_(?P<axes>[{LETTERS}]+)|lap\((?P<of>\w+)\)")
 
 
 def template(pde: str | Sequence[str], shape: str | None = None) -> str:
@@ -159,16 +158,18 @@ def _text(texts: Sequence[str]) -> tuple[About, list[str]]:
     names = dict.fromkeys(n.name for text in texts for n in names_in(parse_equation(text)))
     derived = [found for name in names if (found := _DERIVED.fullmatch(name))]
     fields = {found["field"] or found["of"] for found in derived}
-    axes = {letter for found in derived for letter in found["axes"] or ""} | set(names) & set(_AXES)
+    axes = {letter for found in derived for letter in found["axes"] or ""} | set(names) & set(
+        CARTESIAN
+    )
     if not axes - {"t"} and any(found["of"] for found in derived):
         axes |= {"x", "y"}  # a Laplacian alone does not say over which
-    others = [n for n in names if not _DERIVED.fullmatch(n) and n not in {*_AXES, *CONSTANTS}]
+    others = [n for n in names if not _DERIVED.fullmatch(n) and n not in {*CARTESIAN, *CONSTANTS}]
     coefficients = [name for name in others if name not in fields]
     for name in coefficients:
         if name in RESERVED:
             raise InputError(f"a coefficient cannot be called '{name}' in a run file; rename it.")
     values: dict[str, Any] = dict.fromkeys(coefficients, 0.01)
-    pde = Equation(*texts, coords=[axis for axis in _AXES if axis in axes], **values)
+    pde = Equation(*texts, coords=[axis for axis in CARTESIAN if axis in axes], **values)
     lines = [f"{dotted((name,))} = 0.01" for name in coefficients]
     return _guessed(pde), [f"equations = {toml(texts)}", *lines]
 

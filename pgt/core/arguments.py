@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from pgt.core.parser import AXES
+
 # How a model may be fitted: methods/plan.py.
 MethodName = Literal["closed-form", "solver", "second-order", "first-order"]
 
@@ -120,7 +122,7 @@ Share = Annotated[float, Limits(at_least=0, below=1)]
 Count = Annotated[int, Limits(at_least=1, at_most=10**9)]
 Size = Annotated[int, Limits(at_least=1, at_most=10_000)]
 Seed = Annotated[int, Limits(at_least=0, at_most=2**31 - 1)]
-AxisName = Annotated[str, OneOf("x", "y", "z", "t")]
+AxisName = Annotated[str, OneOf(*AXES)]
 
 
 def metadata_of(annotation: Any, kind: type) -> list:

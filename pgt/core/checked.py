@@ -186,8 +186,10 @@ def _a(noun: str) -> str:
 
 
 REFUSED: Any = object()  # what comes of a value that does not fit
-HUGE = 2**63  # no whole number that means anything is larger
-LONGEST = 60  # characters of a value that an error shows
+# No whole number that means anything is larger.
+MAX_INTEGER = 2**63
+# The largest number of characters of a value in an error.
+MAX_SHOWN_LENGTH = 60
 
 Target = TypeVar("Target", bound=Callable)
 
@@ -262,7 +264,9 @@ def shown(value: Any) -> str:
         text = repr(value)
     except Exception:  # someone else's
         text = "\n"
-    return text if len(text) <= LONGEST and "\n" not in text else f"<{type(value).__name__}>"
+    return (
+        text if len(text) <= MAX_SHOWN_LENGTH and "\n" not in text else f"<{type(value).__name__}>"
+    )
 
 
 # ------------------------------------------------------------------------------- what fits
@@ -381,7 +385,7 @@ def _read_number(hint: type, value: Any, marks: tuple) -> Any:
         return REFUSED
     try:
         number = value if isinstance(value, int) else float(value)
-        most = HUGE if hint is int or isinstance(value, int) else math.inf
+        most = MAX_INTEGER if hint is int or isinstance(value, int) else math.inf
         fits = abs(number) < most
     except OverflowError:
         return REFUSED

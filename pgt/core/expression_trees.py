@@ -29,8 +29,9 @@ NEGATIVE = "negative"
 _OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power"}
 _OPERATORS |= {"atan2": "arctan2", "min": "minimum", "max": "maximum"}
 WITH_JAX, WITH_NUMPY = (
-    {name: getattr(library, name) for name in (*FUNCTIONS, NEGATIVE)}
+    {name: getattr(library, name) for name in (*FUNCTIONS, NEGATIVE) if name != "step"}
     | {symbol: getattr(library, name) for symbol, name in _OPERATORS.items()}
+    | {"step": lambda a, library=library: library.heaviside(a, 1.0)}
     for library in (jnp, np)
 )
 

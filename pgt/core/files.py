@@ -3,6 +3,7 @@
 import errno
 import os
 import secrets
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,8 @@ from pathlib import Path
 
 from pgt.core.errors import InputError
 
-UNFINISHED = ".pgt-"  # how the names of files begin that nobody has finished
+# Names of files that are not finished begin like this.
+TEMPORARY_PREFIX = ".pgt-"
 # What a path that was named wrongly gives; a full disk, for example, is another matter.
 _WRONG_PATH = {
     errno.EISDIR, errno.ENOTDIR, errno.ENOENT, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS,
@@ -41,7 +43,7 @@ def in_one_piece(path: Path) -> Iterator[Path]:
 
     Its name is that of this process alone, and its content is on the disk before it has the new name.
     """
-    name = path.parent / f"{UNFINISHED}{path.stem}-{secrets.token_hex(8)}{path.suffix}"
+    name = path.parent / f"{TEMPORARY_PREFIX}{path.stem}-{secrets.token_hex(8)}{path.suffix}"
     try:
         # Not by mkstemp, whose files are for the owner alone: who else may read one, the umask says.
         os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
@@ -52,6 +54,23 @@ def in_one_piece(path: Path) -> Iterator[Path]:
             _settle(path.parent)
     except BaseException as error:
         name.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            error.filename = str(path)  # the name the user knows
+        raise
+
+
+@contextmanager
+def folder_in_one_piece(path: Path) -> Iterator[Path]:
+    """A folder to write into; it takes the place of `path` when all went well."""
+    name = path.parent / f"{TEMPORARY_PREFIX}{path.stem}-{secrets.token_hex(8)}{path.suffix}"
+    try:
+        name.mkdir()
+        yield name
+        if path.is_dir():
+            shutil.rmtree(path)
+        os.replace(name, path)
+    except BaseException as error:
+        shutil.rmtree(name, ignore_errors=True)
         if isinstance(error, OSError) and error.errno is not None:
             error.filename = str(path)  # the name the user knows
         raise
@@ -68,10 +87,12 @@ def _settle(path: str | Path) -> None:
 
 def remove_unfinished(folder: Path, *, below: bool = False) -> None:
     """Remove what a kill left half-written; for whoever owns the folder (owner.py)."""
-    found = folder.rglob(f"{UNFINISHED}*") if below else folder.glob(f"{UNFINISHED}*")
-    for path in found:
+    found = folder.rglob(f"{TEMPORARY_PREFIX}*") if below else folder.glob(f"{TEMPORARY_PREFIX}*")
+    for path in list(found):
         if path.is_file():
             path.unlink(missing_ok=True)
+        elif path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def require_writable(folder: Path, remedy: str = "name another folder with -o") -> None:

@@ -18,8 +18,9 @@ import numpy as np
 
 # Packages whose code is what their version says it is: of their functions the name is enough.
 _KNOWN = ("pgt", "jax", "jaxlib", "optax", "equinox", "numpy", "jaxtyping", "builtins")
-_LONGEST = 60  # characters of a text that are shown as they are
-_DEEPEST = 60
+# Texts with more characters are shown by their digest.
+_MAX_SHOWN_LENGTH = 60
+_MAX_DEPTH = 60
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 Leaf = tuple[str, str]  # where it stands, what it is
@@ -42,7 +43,7 @@ def digest(content: bytes) -> str:
 
 
 def _leaves(thing: Any, path: str, above: tuple[int, ...]) -> Iterator[Leaf]:
-    if id(thing) in above or len(above) > _DEEPEST:
+    if id(thing) in above or len(above) > _MAX_DEPTH:
         yield path, "the same as above"
         return
     said, parts = _taken_apart(thing)
@@ -75,9 +76,9 @@ def _taken_apart(thing: Any) -> tuple[str, Mapping[str, Any]]:
 
 
 def _short(text: str) -> str:
-    if len(text) <= _LONGEST:
+    if len(text) <= _MAX_SHOWN_LENGTH:
         return text
-    return f"{text[:_LONGEST]}… {digest(text.encode())}"
+    return f"{text[:_MAX_SHOWN_LENGTH]}… {digest(text.encode())}"
 
 
 def _array(array) -> tuple[str, Mapping[str, Any]]:

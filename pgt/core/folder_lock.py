@@ -22,18 +22,19 @@ except ImportError:  # Windows, where folders are not guarded
     fcntl = None
 
 LOCK = ".owner"
-_TRIES = 100  # a lock that is let go in this moment is not there when it is asked for again
+# A lock that is released at this moment is asked for again, so many times at most.
+_MAX_TRIES = 100
 
 
 @contextmanager
-def owned(folder: Path, *, below: bool = False) -> Iterator[None]:
+def lock_folder(folder: Path, *, below: bool = False) -> Iterator[None]:
     """Own the folder, which must exist, while inside; what a kill left there is removed first.
 
     Where it belongs to somebody else, an `InputError` says to whom. `below`: with all folders in it.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> with owned(folder):
+    >>> with lock_folder(folder):
     ...     print(sorted(path.name for path in folder.iterdir()))
     ['.owner']
     >>> list(folder.iterdir())
@@ -53,7 +54,7 @@ def owned(folder: Path, *, below: bool = False) -> Iterator[None]:
 
 def _taken(folder: Path) -> int:
     """The lock, open and signed."""
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         if not _is_locked(handle, folder):
             os.close(handle)

@@ -68,9 +68,12 @@ def _of_container(limit: Path) -> float | None:
         return None
 
 
-SMALL = 1500  # rows of a square matrix that one thread factors in a tenth of a second
-PROBED = 300  # rows of one that is factored to see whether threads wait for one another
-WAITING = 5.0  # times as long as one thread takes: nothing but waiting takes that
+# One thread factors a square matrix with so many rows in a tenth of a second.
+MAX_SINGLE_THREAD_ROWS = 1500
+# A matrix with so many rows shows whether threads wait for one another.
+PROBE_ROWS = 300
+# Threads that take so many times as long as one thread do nothing but wait.
+MAX_SLOWDOWN = 5.0
 
 
 # ------------------------------------------------------------------------------- threads
@@ -89,17 +92,17 @@ def blas_threads(size: int) -> Iterator[None]:
     except ImportError:  # only ever slower without it
         yield
         return
-    if size > SMALL:
+    if size > MAX_SINGLE_THREAD_ROWS:
         with threadpool_limits(1, "blas"):
             alone = _factored()
-        size = SMALL if _factored() > WAITING * alone else size
-    with threadpool_limits(1 if size <= SMALL else None, "blas"):
+        size = MAX_SINGLE_THREAD_ROWS if _factored() > MAX_SLOWDOWN * alone else size
+    with threadpool_limits(1 if size <= MAX_SINGLE_THREAD_ROWS else None, "blas"):
         yield
 
 
 def _factored() -> float:
     """Seconds of a small factorisation; the first may wait for threads to be made."""
-    matrix, seconds = np.random.default_rng(0).normal(size=(PROBED, PROBED)), []
+    matrix, seconds = np.random.default_rng(0).normal(size=(PROBE_ROWS, PROBE_ROWS)), []
     for _ in range(3):
         began = time.perf_counter()
         np.linalg.qr(matrix, mode="r")

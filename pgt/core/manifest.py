@@ -21,7 +21,8 @@ _LAST = "# of the lines above: "
 # In the folder, so that no list can name a file elsewhere.
 _NAME = re.compile(r"[^/\\\n.][^/\\\n]*(/[^/\\\n.][^/\\\n]*)*")
 _LINE = re.compile(rf"(?P<sum>[0-9a-f]{{64}})  (?P<name>{_NAME.pattern})")
-_PIECE = 1 << 20  # bytes read at once
+# A file is read in pieces of so many bytes.
+_BYTES_AT_ONCE = 1 << 20
 
 
 def write_manifest(folder: Path, names: Iterable[str]) -> None:
@@ -35,16 +36,16 @@ def write_manifest(folder: Path, names: Iterable[str]) -> None:
 
 
 @contextmanager
-def kept_up(folder: Path) -> Iterator[None]:
+def update_manifest(folder: Path) -> Iterator[None]:
     """Where the folder has a list, the files that are written into it meanwhile get their checksums."""
     is_listed = (folder / NAME).is_file()
-    before = stamps(folder) if is_listed else {}
+    before = file_stamps(folder) if is_listed else {}
     yield
     if is_listed:
         write_manifest(folder, changed_since(folder, before))
 
 
-def stamps(folder: Path) -> dict[str, tuple[int, int]]:
+def file_stamps(folder: Path) -> dict[str, tuple[int, int]]:
     """Which files lie in the folder, with something that changes when they are written anew."""
     found = {path.name: path.stat() for path in folder.iterdir() if path.is_file()}
     return {name: (stat.st_mtime_ns, stat.st_ino) for name, stat in found.items()}
@@ -52,7 +53,7 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
 
 def changed_since(folder: Path, before: Mapping[str, tuple[int, int]]) -> list[str]:
     """The files of the folder that were written since `stamps` gave `before`."""
-    return sorted(name for name, stamp in stamps(folder).items() if before.get(name) != stamp)
+    return sorted(name for name, stamp in file_stamps(folder).items() if before.get(name) != stamp)
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
@@ -100,7 +101,7 @@ def checksum(path: Path) -> str:
     """The SHA-256 of a file."""
     code = hashlib.sha256()
     with path.open("rb") as file:
-        while piece := file.read(_PIECE):
+        while piece := file.read(_BYTES_AT_ONCE):
             code.update(piece)
     return code.hexdigest()
 

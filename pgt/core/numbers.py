@@ -9,7 +9,7 @@ import pandas as pd
 
 from pgt.core.errors import InputError
 
-MOST_DIGITS = 12
+MAX_DIGITS = 12
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -53,7 +53,7 @@ def digits_between(low: float, high: float, least: int = 3) -> int:
     far, apart = max(abs(low), abs(high)), abs(high - low)
     if not (math.isfinite(far) and 0 < apart < math.inf):  # of the largest numbers it overflows
         return least
-    return least + min(max(math.floor(math.log10(far / apart)), 0), MOST_DIGITS - least)
+    return least + min(max(math.floor(math.log10(far / apart)), 0), MAX_DIGITS - least)
 
 
 def superscript(exponent: int) -> str:

@@ -12,16 +12,22 @@ from collections.abc import Iterable
 
 from pgt.core.errors import InputError
 
+# Coordinates in their order. r and θ are names like any other where a domain has no such axis.
+AXES = ("r", "θ", "x", "y", "z", "t")
+CARTESIAN = ("x", "y", "z", "t")
+LETTERS = "".join(AXES)
+DERIVATIVE = re.compile(rf"(?P<field>\w+)_(?P<axes>[{LETTERS}]+)")  # u_xt
+
 _SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "⋅": "*", "∙": "*", "×": "*"})
 _POWERS = {"²": "2", "³": "3", "⁴": "4"}
 _RAISED = re.compile("[²³⁴]")
 _ORDER = r"(?:\^?[2-4]|[²³⁴])?"
 # d²T/dx², ∂2u/∂x∂y; between the two d stands no name of its own.
-_DERIVATIVE = re.compile(
+_IN_BOOKS = re.compile(
     rf"(?<![\w.])[d∂](?P<order>{_ORDER})\s*(?P<field>[^\W\d_][^\W_]*)\s*/\s*"
-    rf"(?P<below>(?:[d∂]\s*[xyzt]{_ORDER}\s*)+)(?!\w)"
+    rf"(?P<below>(?:[d∂]\s*[{LETTERS}]{_ORDER}\s*)+)(?!\w)"
 )
-_BELOW = re.compile(rf"[d∂]\s*(?P<axis>[xyzt])(?P<order>{_ORDER})")
+_BELOW = re.compile(rf"[d∂]\s*(?P<axis>[{LETTERS}])(?P<order>{_ORDER})")
 _OPERATORS = (
     (re.compile(r"∇\s*(?:\^\s*2|²)\s*(?P<field>[^\W\d_]\w*)"), r"lap(\g<field>)"),
     (re.compile(r"(?:∇\s*(?:\^\s*2|²)|\blaplacian)\s*\("), "lap("),
@@ -30,17 +36,17 @@ _OPERATORS = (
 )
 
 
-def plainly(text: str) -> str:
+def from_book_notation(text: str) -> str:
     """An equation in the signs that the parser knows; what it does not know stays.
 
-    >>> plainly("∂T/∂t = α·∂²T/∂x²"), plainly("d2u/dxdy = laplacian(u) + x²")
+    >>> from_book_notation("∂T/∂t = α·∂²T/∂x²"), from_book_notation("d2u/dxdy = laplacian(u) + x²")
     ('T_t = α*T_xx', 'u_xy = lap(u) + x^2')
-    >>> plainly("u_t = k*∇²u − ∇·(q)")
+    >>> from_book_notation("u_t = k*∇²u − ∇·(q)")
     'u_t = k*lap(u) - div(q)'
     """
     for pattern, written in _OPERATORS:
         text = pattern.sub(written, text)
-    text = _DERIVATIVE.sub(_derivative, text).translate(_SIGNS)
+    text = _IN_BOOKS.sub(_derivative, text).translate(_SIGNS)
     return _RAISED.sub(lambda found: f"^{_POWERS[found[0]]}", text)
 
 
@@ -57,7 +63,7 @@ def _number(order: str) -> int:
     return int(_POWERS.get(order, order.removeprefix("^") or 1))
 
 
-FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs")
+FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs", "step")
 LAPLACIAN = "lap"
 OF_TWO = ("atan2", "min", "max")  # of formulas alone: in an equation they would have to be derived
 CALCULUS = (LAPLACIAN, "grad", "div", "curl", "diff", "dot")  # of equations (physics/calculus.py)
@@ -165,7 +171,7 @@ def parse(text: str) -> Tree:
 @functools.lru_cache(maxsize=1024)
 def parse_equation(text: str) -> Tree:
     """Left minus right side of an equation such as `u_t = nu*lap(u)`, also in the signs of books."""
-    parser = _Parser(plainly(text), calculus=True)
+    parser = _Parser(from_book_notation(text), calculus=True)
     left = parser.expression()
     parser.take("=", "`=` and the right-hand side (write `= 0` if there is none)")
     right = parser.expression()

@@ -4,24 +4,32 @@ import sys
 from collections.abc import Mapping
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 
 class ProgressBar:
-    """Share of the budget, elapsed time, and the losses by name. Silent where nobody looks."""
+    """Share of the budget, elapsed time, and the losses by name; for work of known length, which has a
+    `name`, also the time that is left. Silent where nobody looks."""
 
-    def __init__(self, show: bool | None = None):
+    def __init__(self, show: bool | None = None, name: str | None = None):
         visible = sys.stderr.isatty() if show is None else show
         self._progress = Progress(
             TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(bar_width=24),
             TextColumn("{task.percentage:>3.0f} %", markup=False),
             TimeElapsedColumn(),
+            *((TextColumn("left"), TimeRemainingColumn()) if name else ()),
             TextColumn("{task.fields[losses]}", markup=False),
             console=Console(stderr=True, markup=False),
             disable=not visible,
         )
-        self._task = self._progress.add_task("compile", total=1.0, losses="")
+        self._task = self._progress.add_task(name or "compile", total=1.0, losses="")
 
     def __enter__(self) -> "ProgressBar":
         self._progress.start()

@@ -29,7 +29,7 @@ from pgt.core.registry import registered_classes
 
 VERSION = 1
 _TRUSTED = ("pgt", "optax", "equinox.nn")  # the packages whose classes a file may name
-_DEEPEST = 100
+_MAX_DEPTH = 100
 _NATIVE = {"bool", "float16", "float32", "float64"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
@@ -131,7 +131,7 @@ def _check_format(structure: Any) -> None:
 
 
 def _encode(obj, path: str, depth: int, arrays) -> Any:
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise InputError(f"cannot save {path[:50]}…: nested too deeply, or it contains itself.")
     if obj is None or type(obj) in (bool, int, str):
         return obj
@@ -214,8 +214,8 @@ class _Source:
 
 
 def _decode(node, depth: int, source: _Source) -> Any:
-    if depth > _DEEPEST:
-        raise InputError(f"the structure is nested deeper than {_DEEPEST} levels.")
+    if depth > _MAX_DEPTH:
+        raise InputError(f"the structure is nested deeper than {_MAX_DEPTH} levels.")
     if node is None or type(node) in (bool, int, float, str):
         return node
     if type(node) is list:

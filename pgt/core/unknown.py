@@ -36,6 +36,8 @@ class Unknown(eqx.Module):
     bounds: tuple[float, float] | None = eqx.field(static=True)
     unit: float = eqx.field(static=True)
     units: str | None = eqx.field(static=True, default=None)  # its own, until it is converted
+    # Standard deviation of `raw` before readings are seen, of a weight of a function; None: unknown.
+    spread: float | None = eqx.field(static=True, default=None)
 
     def __init__(
         self,
@@ -98,12 +100,18 @@ class Unknown(eqx.Module):
 
     def in_units_of(self, unit: float) -> "Unknown":
         """The same value as a multiple of another unit."""
-        return Unknown(float(self.value), unit=unit)
+        return weight(Unknown(float(self.value), unit=unit), self.spread)
 
     def times(self, factor: float) -> "Unknown":
         """In another unit, of which one of its own holds so many: a plain number from here on."""
         bounds = self.bounds and (factor * self.bounds[0], factor * self.bounds[1])
         return Unknown(factor * float(self.number), self.positive, bounds)
+
+
+def weight(node: Unknown, spread: float | None) -> Unknown:
+    """The unknown as a weight of a function, with a prior for the number that is learned."""
+    object.__setattr__(node, "spread", spread)
+    return node
 
 
 def is_unknown(node) -> bool:
@@ -121,7 +129,12 @@ def named_unknowns(tree) -> list[tuple[str, Unknown]]:
     return [(_readable(path), node) for path, node in found if is_unknown(node)]
 
 
-HOLDERS = ("coefficients", "pde", "on_walls")  # of unknowns that have names of their own
+def named_coefficients(tree) -> list[tuple[str, Unknown]]:
+    """The same without the weights of functions."""
+    return [(name, node) for name, node in named_unknowns(tree) if node.spread is None]
+
+
+HOLDERS = ("coefficients", "pde", "on_walls", "states")  # of unknowns that have names of their own
 
 
 def _readable(path) -> str:

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from pgt.core.errors import InputError
-from pgt.core.numbers import as_numbers
+from pgt.core.numbers import as_numbers, listed
+from pgt.core.parser import AXES, CARTESIAN
 from pgt.data.bounds import TOLERANCE, shown, spanned
-from pgt.data.domain import AXES, Domain
+from pgt.data.domain import Domain
 
 
 def closest(name: str, known: Iterable) -> str:
@@ -45,9 +46,9 @@ def column_names(argument: str, data, names: Sequence[str] | None) -> tuple[str,
 def check_coords_and_fields(coords: tuple[str, ...], fields: tuple[str, ...]) -> None:
     for name in coords:
         if name not in AXES:
-            raise InputError(f"`coords`: unknown axis {name!r}; the axes are x, y, z and t.")
+            raise InputError(f"`coords`: unknown axis {name!r}; the axes are named {listed(AXES)}.")
     for name in fields:
-        if name in AXES:
+        if name in coords or name in CARTESIAN:
             raise InputError(
                 f"`fields`: {name!r} is the name of an axis; rename the field, for example 'u'."
             )

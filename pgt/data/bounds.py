@@ -14,12 +14,15 @@ from scipy.special import roots_legendre
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.machine import require_memory
-from pgt.core.numbers import as_numbers
+from pgt.core.numbers import as_numbers, listed
+from pgt.core.parser import AXES as AXES
 from pgt.core.types import Key, Point, Points, Scalar
 from pgt.data.dates import are_counted, text
 
-MOST_ALONG = 20_000  # of Gauss's nodes along an axis: to find them takes seconds
-COPIES = 3  # of points that are in memory at the same time
+# More nodes of Gauss along an axis take seconds to find.
+MAX_GAUSS_NODES = 20_000
+# So many copies of the points are in memory at the same time.
+COPIES_IN_MEMORY = 3
 TOLERANCE = 1e-9  # of the extent: a reading on the boundary must not fall out by a rounding error
 
 
@@ -169,13 +172,13 @@ class Bounds:
         if not self.axes:
             return np.zeros((1, 0)), np.ones(1)
         per_axis = math.ceil(n ** (1 / self.dimension))
-        if per_axis > MOST_ALONG:
+        if per_axis > MAX_GAUSS_NODES:
             raise InputError(
-                f"quadrature(n={n}): that is {per_axis} points along an axis; ask for {MOST_ALONG} "
+                f"quadrature(n={n}): that is {per_axis} points along an axis; ask for {MAX_GAUSS_NODES} "
                 "at most."
             )
         require_memory(
-            8.0 * COPIES * n * (self.dimension + 1), f"quadrature(n={n})", "ask for fewer"
+            8.0 * COPIES_IN_MEMORY * n * (self.dimension + 1), f"quadrature(n={n})", "ask for fewer"
         )
         nodes, weights = _gauss(per_axis)
         half = self.extent / 2
@@ -191,16 +194,13 @@ def _gauss(n: int) -> tuple[np.ndarray, np.ndarray]:
     return roots_legendre(n)
 
 
-AXES = ("x", "y", "z", "t")
-
-
 def check_names(bounds: Mapping, periodic: Sequence[str], units: Mapping[str, str]) -> None:
     """Every axis has a name that is known, and what is said of axes is said of these."""
     if not bounds:
         raise InputError("Domain() has no axes; write for example Domain(x=(0, 1), t=(0, 1)).")
     for axis in bounds:
         if axis not in AXES:
-            raise InputError(f"Domain: unknown axis {axis!r}; the axes are named x, y, z and t.")
+            raise InputError(f"Domain: unknown axis {axis!r}; the axes are named {listed(AXES)}.")
     for axis in periodic:
         if axis == "t":
             raise InputError("Domain: time cannot be periodic; remove 't' from `periodic`.")

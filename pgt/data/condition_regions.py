@@ -20,10 +20,13 @@ SIDES = {"lower": (0,), "upper": (1,), "both": (0, 1)}
 # across the box to 1e-5; six would miss a third of it.
 NODES = {1: 24, 2: 10, 3: 7}
 # In a shape, where a field may be steep beside a hole; fewer (True) where time is an axis.
-IN_SHAPE = {False: 1024, True: 400}
-BENT = 4  # times as many nodes on a wall of a shape: it may bend, and have corners
-ON_WALL = {2: 1024, 3: 4096}  # places on a wall
-INSTANTS = 8  # at which a mean is taken in one step: each costs all its nodes
+MEAN_NODES_IN_SHAPE = {False: 1024, True: 400}
+# A wall of a shape may bend and have corners, so it has so many times more nodes.
+SHAPE_WALL_FACTOR = 4
+# The number of places on a wall by the dimension of space.
+MAX_WALL_PLACES = {2: 1024, 3: 4096}
+# A mean over space is taken at so many instants in a step, since each costs all its nodes.
+INSTANTS_PER_STEP = 8
 
 
 class AbstractRegion(eqx.Module):
@@ -154,7 +157,7 @@ class Spread(AbstractRegion):
 
     def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
         """Fixed places, more than n where a wall bends; their times fill the axis evenly."""
-        n = n if self.at_once else BENT * n
+        n = n if self.at_once else SHAPE_WALL_FACTOR * n
         count = min(n, len(self.places)) if not self.box.has_time or self.at_once else n
         rank = np.arange(count)
         if self.places.shape[1] == 2 and not self.at_once:
@@ -196,7 +199,7 @@ def _nearest(
 def _along(parts: Sequence[Boundary]) -> Int[np.ndarray, " m"]:
     """Which points to take of walls in the plane: they stand in order along them."""
     weights = np.concatenate([part.weights for part in parts])
-    count = min(ON_WALL[2], len(weights))
+    count = min(MAX_WALL_PLACES[2], len(weights))
     share = (np.arange(count) + 0.5) / count + 1e-9  # beside the ends of places
     picks = np.searchsorted(np.cumsum(weights) / weights.sum(), share)
     return picks.clip(0, len(weights) - 1)
@@ -206,7 +209,9 @@ def _over(parts: Sequence[Boundary]) -> Int[np.ndarray, " m"]:
     """Which points to take of walls in space: of each the first, which fill it, by its area."""
     areas = np.array([part.weights.sum() for part in parts])
     sizes = np.array([len(part.points) for part in parts])
-    ends = np.round(np.cumsum(areas) / areas.sum() * min(ON_WALL[3], sizes.sum())).astype(int)
+    ends = np.round(np.cumsum(areas) / areas.sum() * min(MAX_WALL_PLACES[3], sizes.sum())).astype(
+        int
+    )
     taken = np.diff(ends, prepend=0)
     firsts = np.cumsum(sizes) - sizes
     return np.concatenate(
@@ -268,7 +273,7 @@ class Instants(AbstractRegion):
         """At random times; few of them where each is a mean over many nodes."""
         if not self.free:
             return jnp.asarray(self._centre)[None]
-        count = min(n, INSTANTS) if self.position is None else n
+        count = min(n, INSTANTS_PER_STEP) if self.position is None else n
         points = jnp.tile(jnp.asarray(self._centre), (count, 1))
         times = self.box.along(self.free).sample(key, count)
         return points.at[:, self.box.index("t")].set(times[:, 0])

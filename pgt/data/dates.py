@@ -63,10 +63,10 @@ def seconds(where: str, data: Any) -> Float[np.ndarray, "..."]:
     return np.where(np.isnat(moments), np.nan, whole + rest / 1e9).reshape(array.shape)
 
 
-def counted(where: str, data: Any, unit: str | None) -> Float[np.ndarray, "..."]:
+def as_seconds(where: str, data: Any, unit: str | None) -> Float[np.ndarray, "..."]:
     """Dates as numbers of a time axis, which may count in any unit since any moment.
 
-    >>> counted("t", ["2024-03-12T10:30"], "minutes since 2024-03-12T10:00").tolist()
+    >>> as_seconds("t", ["2024-03-12T10:30"], "minutes since 2024-03-12T10:00").tolist()
     [30.0]
     """
     found = seconds(where, data)

@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -20,7 +21,7 @@ from pgt.core.types import Key, Points
 from pgt.data.bounds import AXES as AXES
 from pgt.data.bounds import Bounds, check_names, limits_of, spanned
 from pgt.data.condition_regions import (
-    IN_SHAPE,
+    MEAN_NODES_IN_SHAPE,
     AbstractRegion,
     Faces,
     Instants,
@@ -28,15 +29,23 @@ from pgt.data.condition_regions import (
     Spread,
     walled_ends,
 )
+from pgt.data.coordinate_systems import (
+    CARTESIAN,
+    check_limits,
+    scale_factors,
+    system_of,
+    volume_factor,
+)
 from pgt.data.dates import without_dates
-from pgt.data.shaped_domain import Body, as_shape, shaped
+from pgt.data.shaped_domain import Body, as_shape, check_shape
 from pgt.geometry.low_discrepancy import evenly
-from pgt.geometry.point_location import chosen
+from pgt.geometry.point_location import where_true
 from pgt.geometry.shape import AbstractShape, Boundary, Shape
 from pgt.geometry.shape_storage import shape_from_dict, shape_to_dict
 from pgt.geometry.walls import part_where
 
-AT_START = 1024  # places at which the state at the start is known
+# The state at the start is imposed at so many places.
+START_PLACES = 1024
 Ends = tuple[tuple[str, int], ...]
 
 
@@ -73,7 +82,7 @@ class Edges:
         if self.shape is None:
             return Faces(self.box, (("t", 0),))
         space = Body(self.box.along(self.box.spatial_axes), self.shape)
-        return Spread.at_start(self.box, space.even(AT_START))
+        return Spread.at_start(self.box, space.even(START_PLACES))
 
     def seam(self, axis: str) -> Seam:
         """The two ends of an axis, as one place."""
@@ -92,7 +101,7 @@ class Edges:
         if self.shape is None or here is not None:
             return Instants(self.box, here)
         space = Body(self.box.along(self.box.spatial_axes), self.shape)
-        return Instants(self.box, here, *space.quadrature(IN_SHAPE[self.box.has_time]))
+        return Instants(self.box, here, *space.quadrature(MEAN_NODES_IN_SHAPE[self.box.has_time]))
 
     # ------------------------------------------------------------------------------ inside
 
@@ -120,7 +129,7 @@ class Edges:
             return lambda places: np.ones(len(places), bool)
         axes = self.box.spatial_axes
         origin = np.asarray(self.box.along(axes).origin or 0.0)
-        return lambda places: chosen(where, places + origin, axes)
+        return lambda places: where_true(where, places + origin, axes)
 
     def _of_wall(self, name: str) -> Sequence[Boundary]:
         if self.shape is None:
@@ -149,7 +158,7 @@ Real = float | int | np.floating | np.integer
 @checked
 @dataclasses.dataclass(frozen=True, init=False, repr=False)
 class Domain:
-    """Named, bounded axes, any of x, y, z, t, always kept in that order.
+    """Named, bounded axes, any of r, θ, x, y, z, t, always kept in that order.
 
     It holds only strings and numbers: hashable, static under `jit`, and written to JSON as it is.
 
@@ -159,6 +168,10 @@ class Domain:
         Spatial axes whose two ends are one place.
     units
         By axis, for labels and to compare with those of the readings.
+    coordinates
+        "cartesian"; "cylindrical" (or "polar", "axisymmetric") with r, θ and z, of which r is the
+        distance from an axis; "spherical" with r, the distance from a point, and θ, the angle from an
+        axis. `lap`, `div` and `grad` of the equation follow, and so do fluxes and totals.
     shape
         What of the box is meant, where it is not all: `Disk(...) - Disk(...)`, or `-Disk(...)` for an
         obstacle. Its walls have the names of the shapes.
@@ -168,6 +181,8 @@ class Domain:
     >>> domain = Domain(t=(0, 2), x=(-1, 1), periodic=("x",), units={"t": "s"})
     >>> domain.axes, domain.bounds("t"), domain.extent.tolist()
     (('x', 't'), (0.0, 2.0), [2.0, 2.0])
+    >>> Domain(r=(0, 0.1), t=(0, 60), coordinates="spherical")
+    Domain(r=(0, 0.1), t=(0, 60), coordinates='spherical')
     >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(radius=0.5, name="cylinder"))
     >>> channel.wall_names, round(channel.volume, 2)
@@ -178,6 +193,7 @@ class Domain:
     periodic: tuple[str, ...]
     unit_pairs: tuple[tuple[str, str], ...]
     shape: AbstractShape | None = None
+    coordinates: str = CARTESIAN
 
     def __init__(
         self,
@@ -185,6 +201,7 @@ class Domain:
         periodic: Sequence[str] = (),
         units: Mapping[str, str] | None = None,
         shape: Shape | None = None,
+        coordinates: str = CARTESIAN,
         **bounds,  # a pair of numbers each
     ):
         check_names(bounds, periodic, units or {})
@@ -192,11 +209,15 @@ class Domain:
         bounds, units = without_dates(bounds, units, "Domain")
         set_field = object.__setattr__  # the way into a frozen dataclass
         set_field(self, "box", Bounds(axes, tuple(limits_of(axis, bounds[axis]) for axis in axes)))
+        set_field(self, "coordinates", system_of(coordinates, axes))
+        check_limits(self.coordinates, dict(zip(axes, self.box.limits, strict=True)))
         set_field(self, "periodic", tuple(axis for axis in axes if axis in periodic))
         set_field(
             self, "unit_pairs", tuple((a, str(units[a])) for a in axes if units and a in units)
         )
-        set_field(self, "shape", None if shape is None else shaped(shape, self.box, self.periodic))
+        set_field(
+            self, "shape", None if shape is None else check_shape(shape, self.box, self.periodic)
+        )
 
     @classmethod
     def around(cls, points: Mapping, **options) -> "Domain":
@@ -208,13 +229,16 @@ class Domain:
         """
         columns, units = without_dates(points, options.pop("units", None), "Domain.around")
         ends = {a: (float(np.min(c)), float(np.max(c))) for a, c in columns.items()}
-        box = {a: (x, y) if x < y else (x - 0.5, y + 0.5) for a, (x, y) in ends.items()}
+        box: dict[str, Any] = {
+            a: (x, y) if x < y else (x - 0.5, y + 0.5) for a, (x, y) in ends.items()
+        }
         return cls(units=units, **options, **box)
 
     def __repr__(self) -> str:
         parts = [f"{a}={spanned(a, self.bounds(a), self.units)}" for a in self.axes]
         parts += [f"periodic={self.periodic}"] if self.periodic else []
         parts += [f"units={self.units}"] if self.unit_pairs else []
+        parts += [f"coordinates={self.coordinates!r}"] if self.coordinates != CARTESIAN else []
         parts += [f"shape={self.shape.brief()}"] if self.shape is not None else []
         return f"Domain({', '.join(parts)})"
 
@@ -412,6 +436,15 @@ class Domain:
         """A position, or all of space where none is given, at every time; at one, if it names a t."""
         return self._edges.instants(None if position is None else tuple(position.items()))
 
+    def volume_factor(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " n"]:
+        """At points of space, the volume of a unit step along every axis: 2 pi r, for example."""
+        columns = zip(self.spatial_axes, np.asarray(points, float).T, strict=True)
+        return np.broadcast_to(volume_factor(self.coordinates, dict(columns)), len(points))
+
+    def scale_factors(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
+        """At points of space, the length of a unit step along each axis."""
+        return scale_factors(self.coordinates, self.spatial_axes, points)
+
     # --------------------------------------------------------------- counted from elsewhere
 
     @checked
@@ -430,20 +463,28 @@ class Domain:
         """Plain lists and dictionaries, for JSON."""
         bounds = {axis: list(self.bounds(axis)) for axis in self.axes}
         plain = {"bounds": bounds, "periodic": list(self.periodic), "units": self.units}
+        if self.coordinates != CARTESIAN:
+            plain["coordinates"] = self.coordinates
         return plain if self.shape is None else {**plain, "shape": shape_to_dict(self.shape)}
 
     @classmethod
     @checked
     def from_dict(cls, data: Mapping) -> "Domain":
         """The inverse of `to_dict`."""
-        if set(data) - {"shape"} != {"bounds", "periodic", "units"} or not isinstance(
-            data["bounds"], Mapping
-        ):
+        if set(data) - {"shape", "coordinates"} != {
+            "bounds",
+            "periodic",
+            "units",
+        } or not isinstance(data["bounds"], Mapping):
             raise InputError(
                 'a domain is written {"bounds": {"x": [0, 1], ...}, "periodic": [...], '
                 f'"units": {{...}}}}; got the keys {sorted(map(str, data))}.'
             )
         shape = shape_from_dict(data["shape"]) if "shape" in data else None
         return cls(
-            periodic=tuple(data["periodic"]), units=data["units"], shape=shape, **data["bounds"]
+            periodic=tuple(data["periodic"]),
+            units=data["units"],
+            shape=shape,
+            coordinates=data.get("coordinates", CARTESIAN),
+            **data["bounds"],
         )

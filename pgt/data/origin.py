@@ -25,7 +25,8 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 
 QUANTILE = "_quantile@"  # in a table, between the name of a quantity and the quantile
-FAR = 30.0  # extents of an axis, or spreads of a field, from zero: a millionth of them is lost
+# Beyond so many extents or spreads from zero, single precision loses a millionth of them.
+MAX_OFFSET = 30.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,11 +47,11 @@ class Origin:
         """The start of every axis, and the mean of every field, that is far from zero."""
         shifts = []
         for axis, low, extent in zip(domain.axes, domain.lower, domain.extent, strict=True):
-            if max(abs(low), abs(low + extent)) > FAR * extent:
+            if max(abs(low), abs(low + extent)) > MAX_OFFSET * extent:
                 shifts.append((axis, float(low)))
         for name in observations.fields:
             values = observations.measured(name).values
-            if len(values) and abs(values.mean()) > FAR * values.std() > 0:
+            if len(values) and abs(values.mean()) > MAX_OFFSET * values.std() > 0:
                 shifts.append((name, float(values.mean())))
         return Origin(tuple(shifts))
 

@@ -12,13 +12,15 @@ from pgt.core.errors import InputError
 from pgt.core.machine import require_memory
 from pgt.core.numbers import as_numbers
 from pgt.data.bounds import TOLERANCE
-from pgt.data.dates import are_dates, counted
+from pgt.data.dates import are_dates, as_seconds
 from pgt.data.domain import Domain
 
-USUAL = 50  # positions along an axis
+# Positions along an axis for which none were asked.
+DEFAULT_POSITIONS = 50
 COPIES = 3  # of values: as they are computed, labelled and written
 
-MOST_POINTS = 100_000_000  # along one axis
+# The largest number of positions along one axis.
+MAX_POSITIONS = 100_000_000
 
 
 def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
@@ -36,7 +38,7 @@ def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
                 f"points have {', '.join(map(str, points))}; give exactly {', '.join(domain.axes)}."
             )
         if "t" in points and are_dates(points["t"]):
-            points = {**points, "t": counted("t", points["t"], domain.units.get("t"))}
+            points = {**points, "t": as_seconds("t", points["t"], domain.units.get("t"))}
         given = [as_numbers(f"points[{a!r}]", points[a]) for a in domain.axes]
         count = next((c.shape for c in given if c.ndim), (1,))
         columns = [np.broadcast_to(c, count) if c.ndim == 0 else c for c in given]
@@ -75,7 +77,9 @@ def as_axes(axes: Mapping, domain: Domain) -> dict[str, np.ndarray]:
         raise InputError(
             f"grid: no axis is called {unknown[0]}; axes are {', '.join(domain.axes)}."
         )
-    return {axis: _positions(axis, axes.get(axis, USUAL), domain) for axis in domain.axes}
+    return {
+        axis: _positions(axis, axes.get(axis, DEFAULT_POSITIONS), domain) for axis in domain.axes
+    }
 
 
 def with_fixed(axes: Mapping, at: Mapping | None, domain: Domain) -> dict:
@@ -106,7 +110,7 @@ def require_grid(axes: Mapping, domain: Domain, columns: int = 1) -> None:
     ...
     pgt.InputError: grid(x=1000000000, t=1000000000): this needs 2.4e+10 GB of memory...
     """
-    counts = {axis: _count(axes.get(axis, USUAL)) for axis in domain.axes}
+    counts = {axis: _count(axes.get(axis, DEFAULT_POSITIONS)) for axis in domain.axes}
     asked = ", ".join(f"{axis}={count}" for axis, count in counts.items())
     require_points(math.prod(counts.values()), f"grid({asked})", columns)
 
@@ -155,8 +159,8 @@ def count_of(axis: str, wanted) -> int:
             f"grid({axis}={wanted}): a number is a count of positions, a whole one from 2 up; for the "
             f"field at {axis} = {wanted} write {axis}=[{wanted}] or at={{{axis!r}: {wanted}}}."
         )
-    if wanted > MOST_POINTS:
-        raise InputError(f"grid({axis}={wanted}): ask for at most {MOST_POINTS:,} positions.")
+    if wanted > MAX_POSITIONS:
+        raise InputError(f"grid({axis}={wanted}): ask for at most {MAX_POSITIONS:,} positions.")
     return int(wanted)
 
 
@@ -164,7 +168,7 @@ def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
     if is_number(wanted):
         return np.linspace(*domain.bounds(axis), count_of(axis, wanted))
     if axis == "t" and are_dates(wanted):
-        wanted = counted(axis, wanted, domain.units.get(axis))
+        wanted = as_seconds(axis, wanted, domain.units.get(axis))
     try:
         positions = np.atleast_1d(np.asarray(wanted))
         positions = positions.astype(float) if positions.dtype.kind in "iuf" else np.empty((0, 0))

@@ -19,9 +19,10 @@ from pgt.geometry.shape import AbstractShape, Boundary
 
 # By the dimension of space: cells along each axis of the grid from which places inside are taken, and
 # places along each axis of the table.
-SIDES = {2: 1024, 3: 80}
-PLACES = {2: 256, 3: 40}
-MOST = 1 << 24  # points tried to find those inside
+GRID_SIDES = {2: 1024, 3: 80}
+TABLE_SIDES = {2: 256, 3: 40}
+# A shape of which so many points of the box hit nothing is too thin.
+MAX_POINTS_TRIED = 1 << 24
 TOO_THIN = (
     "the shape (walls: {names}) is too thin for its box: of millions of points hardly one is inside. "
     "Make it wider than a ten-thousandth of the box, or give what is so thin one axis less: its length."
@@ -51,7 +52,7 @@ class Inside(Protocol):
 def even_inside(body: Inside, n: int, seed: int) -> Float[np.ndarray, "{n} d"]:
     """n fixed points that fill the inside evenly."""
     tried = 2 * n + 64
-    while tried <= max(MOST, 64 * n):
+    while tried <= max(MAX_POINTS_TRIED, 64 * n):
         points = body.box.from_unit(evenly(tried, body.box.dimension, seed))
         inside = np.flatnonzero(body.contains(points))
         if len(inside) >= n:
@@ -61,21 +62,23 @@ def even_inside(body: Inside, n: int, seed: int) -> Float[np.ndarray, "{n} d"]:
 
 
 @lru_cache(maxsize=8)
-def places_inside(box: Bounds, solid: AbstractShape) -> Float[np.ndarray, "... k"]:
+def tabulate_places(box: Bounds, solid: AbstractShape) -> Float[np.ndarray, "... k"]:
     """A table of places inside, each of which stands for the same volume: by x, then y, then z."""
     k = box.dimension
-    side, random = SIDES[k], np.random.default_rng(0)
+    side, random = GRID_SIDES[k], np.random.default_rng(0)
     cells = np.stack(np.meshgrid(*[np.arange(side)] * k, indexing="ij"), axis=-1).reshape(-1, k)
     unit = (cells + random.uniform(size=cells.shape)) / side
     places = np.asarray(box.from_unit(unit), float)
     places = places[solid.inside(places)]
-    each = min(PLACES[k], int(len(places) ** (1 / k)))
+    each = min(TABLE_SIDES[k], int(len(places) ** (1 / k)))
     if each < 1:
         raise InputError(TOO_THIN.format(names=", ".join(solid.wall_names)))
     return _sorted(places, each, 0)
 
 
-def picked(table: Float[np.ndarray, "... k"], unit: Points) -> Float[Array | np.ndarray, "n k"]:
+def pick_places(
+    table: Float[np.ndarray, "... k"], unit: Points
+) -> Float[Array | np.ndarray, "n k"]:
     """Points of the unit cube as places of a table: what is spread evenly stays so."""
     library = jnp if isinstance(unit, jax.Array) else np
     k = table.ndim - 1
@@ -86,17 +89,17 @@ def picked(table: Float[np.ndarray, "... k"], unit: Points) -> Float[Array | np.
 
 
 @lru_cache(maxsize=8)
-def graded_places(box: Bounds, solid: AbstractShape, shape: AbstractShape, reach: float):
+def weigh_by_distance(box: Bounds, solid: AbstractShape, shape: AbstractShape, reach: float):
     """The places of that table one by one, and up to each of them the share of e^(-distance / reach), the
     reach as a share of the shortest side of the box in space."""
-    places = places_inside(box, solid).reshape(-1, box.dimension)
+    places = tabulate_places(box, solid).reshape(-1, box.dimension)
     shortest = float(np.min(box.along(box.spatial_axes).extent))
     away = np.abs(shape.distance(places)) / (reach * shortest)
     weights = np.cumsum(np.exp(away.min() - away))
     return places.astype(np.float32), (weights / weights[-1]).astype(np.float32)
 
 
-def graded(key: Key, n: int, places, shares) -> Float[Array, "{n} k"]:
+def sample_near_walls(key: Key, n: int, places, shares) -> Float[Array, "{n} k"]:
     """n places at random, of those that `graded_places` found."""
     found = jnp.searchsorted(jnp.asarray(shares), jax.random.uniform(key, (n,)))
     return jnp.asarray(places)[jnp.minimum(found, len(places) - 1)]
@@ -114,10 +117,12 @@ def _sorted(places, each: int, axis: int):
     return np.stack(parts)
 
 
-FINE = {2: 1024, 3: 96}  # along each axis, of the grid that tells how much of a cell is inside
+# Points along each axis of the grid that measures how much of a cell is inside.
+FINE_GRID_SIDES = {2: 1024, 3: 96}
 # Places of that grid for every place that is asked for, or the shape is too thin for tiles.
-SEEN = 8
-TRIES = 6  # to find how many cells hold so many places
+FINE_POINTS_PER_PLACE = 8
+# The number of cells that hold the places asked for is searched with so many tries.
+MAX_TRIES = 6
 
 
 class Tiles(NamedTuple):
@@ -127,25 +132,25 @@ class Tiles(NamedTuple):
     shares: Float[np.ndarray, " m"]
 
 
-def tiles(inside: Callable, lower, upper, count: int, fine: int | None = None) -> Tiles | None:
+def find_tiles(inside: Callable, lower, upper, count: int, fine: int | None = None) -> Tiles | None:
     """`count` places or somewhat more between two corners; None where the shape is too thin for them.
     `fine` is how many places along each axis are looked at.
 
     >>> def disk(places):
     ...     return np.linalg.norm(places, axis=1) < 1
-    >>> places, shares = tiles(disk, np.array([-1.0, -1.0]), np.array([1.0, 1.0]), 200)
+    >>> places, shares = find_tiles(disk, np.array([-1.0, -1.0]), np.array([1.0, 1.0]), 200)
     >>> len(places) < 300, round(float(np.sum(places**2, axis=1) @ shares), 3)  # exactly 0.5
     (True, 0.499)
     """
     axes = len(lower)
-    fine = fine or FINE[axes]
+    fine = fine or FINE_GRID_SIDES[axes]
     grid = np.stack(np.meshgrid(*[np.arange(fine)] * axes, indexing="ij"), axis=-1)
     grid = grid.reshape(-1, axes)
     grid = grid[inside(lower + (grid + 0.5) / fine * (upper - lower))]
-    if len(grid) < SEEN * count:
+    if len(grid) < FINE_POINTS_PER_PLACE * count:
         return None
     side = math.ceil((count / 2**axes) ** (1 / axes))
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         places, sizes = _of_cells(grid, side, fine)
         if len(places) >= count or side >= fine:
             break
@@ -184,13 +189,17 @@ def _middles(grid, cell: Int[np.ndarray, " n"], sizes) -> Float[np.ndarray, "m k
     return np.where(is_outside[:, None], grid[nearest], middles)
 
 
-DEGREES = {2: 8, 3: 5}  # by the number of axes of space
-LEAST = 2  # of the degree, or weights stay even
-AT_ONCE = 1 << 14  # points of walls, of which a shape with many holes has a million
-FEWEST = 10  # points for every polynomial, or its degree is lower
+# The largest degree of the polynomials that are integrated exactly, by the dimension of space.
+MAX_DEGREES = {2: 8, 3: 5}
+# Below this degree the weights stay even.
+MIN_DEGREE = 2
+# Walls of shapes with many holes have a million points: so many are in memory together.
+WALL_POINTS_AT_ONCE = 1 << 14
+# With fewer points for each polynomial the degree is lowered.
+MIN_POINTS_PER_POLYNOMIAL = 10
 
 
-def balanced(
+def balance_weights(
     points: Float[np.ndarray, "n k"], weights: Float[np.ndarray, " n"], walls: Boundary
 ) -> Float[np.ndarray, " n"]:
     """The weights, changed by as small shares of themselves as possible; as they were where one would not
@@ -199,12 +208,12 @@ def balanced(
     >>> from pgt.geometry.low_discrepancy import evenly
     >>> from pgt.geometry import Rectangle
     >>> places = evenly(1000, 2)
-    >>> weights = balanced(places, np.full(1000, 1e-3), Rectangle((0, 1), (0, 1)).walls())
+    >>> weights = balance_weights(places, np.full(1000, 1e-3), Rectangle((0, 1), (0, 1)).walls())
     >>> round(float(places[:, 0] ** 3 @ weights), 7)
     0.25
     """
-    powers = _powers(points.shape[1], len(points) // FEWEST)
-    if powers.max() < LEAST:
+    powers = _powers(points.shape[1], len(points) // MIN_POINTS_PER_POLYNOMIAL)
+    if powers.max() < MIN_DEGREE:
         return weights
     lower, upper = walls.points.min(axis=0), walls.points.max(axis=0)
     middle, half = (lower + upper) / 2, (upper - lower) / 2
@@ -218,7 +227,7 @@ def balanced(
 
 def _powers(axes: int, most: int) -> Int[np.ndarray, "m k"]:
     """Those of all monomials up to a degree, 1 first, and no more than so many of them."""
-    degrees = range(DEGREES[axes] + 1)
+    degrees = range(MAX_DEGREES[axes] + 1)
     highest = max((d for d in degrees if math.comb(d + axes, axes) <= most), default=0)
     rows = [row for row in itertools.product(degrees, repeat=axes) if sum(row) <= highest]
     return np.array(sorted(rows, key=sum))
@@ -238,9 +247,11 @@ def _moments(walls: Boundary, middle, half, powers) -> Float[np.ndarray, " m"]:
     for axis in range(len(middle)):
         raised = powers + np.eye(len(middle), dtype=int)[axis]
         across = walls.weights * walls.normals[:, axis]
-        starts = range(0, len(unit), AT_ONCE)
+        starts = range(0, len(unit), WALL_POINTS_AT_ONCE)
         parts = [
-            across[k : k + AT_ONCE] @ _monomials(unit[k : k + AT_ONCE], raised) for k in starts
+            across[k : k + WALL_POINTS_AT_ONCE]
+            @ _monomials(unit[k : k + WALL_POINTS_AT_ONCE], raised)
+            for k in starts
         ]
         found.append(half[axis] * np.sum(parts, axis=0) / raised[:, axis])
     return np.mean(found, axis=0)

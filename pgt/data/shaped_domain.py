@@ -15,13 +15,13 @@ from pgt.core.errors import InputError, warn_of
 from pgt.core.types import Key, Points
 from pgt.data.bounds import Bounds
 from pgt.data.shape_points import (
-    balanced,
+    balance_weights,
     even_inside,
-    graded,
-    graded_places,
-    picked,
-    places_inside,
-    tiles,
+    find_tiles,
+    pick_places,
+    sample_near_walls,
+    tabulate_places,
+    weigh_by_distance,
 )
 from pgt.geometry import shape as shapes
 from pgt.geometry import solid as of_space
@@ -31,15 +31,23 @@ from pgt.geometry.set_operations import Intersection
 from pgt.geometry.shape import AbstractShape, Boundary
 from pgt.geometry.walls import COUNTS, kept, kept_of, to_walls
 
-SLACK = 1e-6  # of the size: readings on a wall are stored in single precision
-LEAST_SHARE = 1e-5  # of its box that a shape fills, unless something is wrong
-LEAST_GAP = 2e-3  # of the box, between what is inside and what walls enclose
-THIN_GAP = 0.1  # the same, of what is inside or not, whichever is less
-RARE = 0.05  # of the box: less is counted by more points
+# Readings on a wall are stored in single precision: so far outside, in sizes of the box, they count as
+# inside.
+WALL_TOLERANCE = 1e-6
+# A shape that fills a smaller share of its box was given wrongly.
+MIN_FILLED_SHARE = 1e-5
+# What is inside and what the walls enclose may differ by this share of the box.
+MAX_AREA_GAP = 2e-3
+# The same relative to what is inside or outside, whichever is less.
+MAX_RELATIVE_AREA_GAP = 0.1
+# A smaller share of the box is measured with more points.
+MIN_SHARE_FOR_FEW_POINTS = 0.05
 FEW, MANY = 1 << 14, 1 << 20  # points of the box
-DIFFERENT = 5e-3  # of two ends that are one place
+# The two ends of a periodic axis may differ in this share of their points.
+MAX_SEAM_MISMATCH = 5e-3
 SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other units
-MOSTLY = 0.5  # of the box, filled by what has a small hole
+# In a shape that fills more of the box than this, a tiny hole may be meant.
+MIN_SHARE_WITH_SMALL_HOLE = 0.5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +83,7 @@ class Body:
 
     @cached_property
     def _slack(self) -> float:
-        return SLACK * float(np.linalg.norm(self.space.extent))
+        return WALL_TOLERANCE * float(np.linalg.norm(self.space.extent))
 
     @property
     def volume(self) -> float:
@@ -97,7 +105,7 @@ class Body:
 
     def from_unit(self, unit: Points) -> Points:
         """Points of the unit cube as places inside: what is spread evenly stays so."""
-        places = picked(places_inside(self.space, self.solid), unit)
+        places = pick_places(tabulate_places(self.space, self.solid), unit)
         if not self.box.has_time:
             return places
         times = self.box.along(("t",)).from_unit(unit[:, len(self.space.axes) :])
@@ -111,7 +119,9 @@ class Body:
     def near_walls(self, key: Key, n: int, reach: float) -> Float[Array, "{n} d"]:
         """n independent points, the denser the closer a wall of the shape is; works under jit."""
         where, when = jax.random.split(key)
-        at = graded(where, n, *graded_places(self.space, self.solid, self.shape, reach))
+        at = sample_near_walls(
+            where, n, *weigh_by_distance(self.space, self.solid, self.shape, reach)
+        )
         if not self.box.has_time:
             return at
         times = self.box.along(("t",)).from_unit(jax.random.uniform(when, (n, 1)))
@@ -171,7 +181,7 @@ class Body:
         share = float(np.mean(shape.inside(places)))
         for leaf in shape.leaves():
             self._check_size(leaf, share)
-        if share < LEAST_SHARE and not self._has_inside():
+        if share < MIN_FILLED_SHARE and not self._has_inside():
             raise InputError(
                 f"Domain(shape=...): nothing of the shape lies in the box {_shown(self.space)}; the "
                 f"shape reaches from {_corner(shape.bounds()[0])} to {_corner(shape.bounds()[1])}. If it "
@@ -194,7 +204,7 @@ class Body:
             at_end = places.copy()
             at_end[:, self.space.index(axis)] = bound
             ends.append(self.shape.inside(at_end, self._slack))
-        if np.mean(ends[0] != ends[1]) > DIFFERENT:
+        if np.mean(ends[0] != ends[1]) > MAX_SEAM_MISMATCH:
             raise InputError(
                 f"Domain(periodic={axis!r}): the shape is not the same at both ends of {axis}, which are "
                 "one place. What reaches beyond one end comes in at the other: add it there, with "
@@ -203,11 +213,11 @@ class Body:
 
     def _check_closed(self, share: float) -> None:
         """Raise where the walls that were found do not enclose what is inside."""
-        count = MANY if min(share, 1 - share) < RARE else FEW
+        count = MANY if min(share, 1 - share) < MIN_SHARE_FOR_FEW_POINTS else FEW
         places = self.space.from_unit(evenly(count, len(self.space.axes)))
         share = float(np.mean(self.shape.inside(np.asarray(places, float))))
         enclosed = self.solid.measure() / math.prod(self.space.extent)
-        gap = min(LEAST_GAP, THIN_GAP * min(share, 1 - share))
+        gap = min(MAX_AREA_GAP, MAX_RELATIVE_AREA_GAP * min(share, 1 - share))
         if abs(enclosed - share) > gap + 4 * math.sqrt(share * (1 - share) / count):
             raise InputError(
                 f"Domain(shape=...): {share:.3g} of the box {_shown(self.space)} is inside, but walls "
@@ -232,7 +242,7 @@ class Body:
             f"{_corner(lower)} to {_corner(upper)}. Write both in the same units, for example with "
             f"shape.scaled({'1000' if factor < 1 else '0.001'})"
         )
-        if factor > 1 or filled < MOSTLY:
+        if factor > 1 or filled < MIN_SHARE_WITH_SMALL_HOLE:
             raise InputError(f'{doubt}, in a run file kind = "placed" and factor.')
         grown = (np.asarray(lower) / factor, np.asarray(upper) / factor)
         if np.all((grown[0] < self.space.upper) & (grown[1] > self.space.lower)):
@@ -253,7 +263,7 @@ class Body:
         return False
 
 
-def shaped(shape, box: Bounds, periodic: Sequence[str]) -> AbstractShape:
+def check_shape(shape, box: Bounds, periodic: Sequence[str]) -> AbstractShape:
     """The shape, where it makes sense in the box."""
     if not isinstance(shape, AbstractShape):
         raise InputError(f"Domain(shape={shape!r}): write a shape, such as Disk(radius=1).")
@@ -281,9 +291,9 @@ def nodes_inside(
     """About n points and their weights, as `Body.quadrature` says."""
     if body.box.has_time:
         return body.even(n), np.full(n, body.volume / n)
-    found = tiles(body.solid.inside, body.space.lower, body.space.upper, n, fine)
+    found = find_tiles(body.solid.inside, body.space.lower, body.space.upper, n, fine)
     points, shares = found or (body.even(n), np.full(n, 1 / n))
-    return points, balanced(points, shares * body.volume, body.solid.walls())
+    return points, balance_weights(points, shares * body.volume, body.solid.walls())
 
 
 def _shown(box: Bounds) -> str:

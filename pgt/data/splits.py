@@ -13,7 +13,8 @@ from pgt.data.observations import Observations
 READINGS_PER_BLOCK = 5
 FEWEST_BLOCKS, MOST_BLOCKS = 10, 200  # enough to choose from; not so many that a block is a point
 
-TIMES_OF_A_SENSOR = 2  # readings that it takes at one place, on average
+# Places with so many readings on average are taken for sensors that stand still.
+MIN_READINGS_PER_SENSOR = 2
 # Of which one can be spared: with fewer, a field is fitted better to a part of each.
 FEWEST_SENSORS = 10
 
@@ -36,7 +37,7 @@ def sensors(observations: Observations) -> Groups | None:
     places, which = np.unique(
         np.asarray(observations.points, float)[:, space], axis=0, return_inverse=True
     )
-    stand_still = 1 < len(places) <= len(observations) / TIMES_OF_A_SENSOR
+    stand_still = 1 < len(places) <= len(observations) / MIN_READINGS_PER_SENSOR
     return which.reshape(-1) if stand_still else None
 
 
@@ -79,10 +80,10 @@ def usual_groups(observations: Observations) -> HeldOutBy:
     >>> usual_groups(rod), usual_groups(rod.take(np.arange(12)))
     ('sensor', 'reading')
     """
-    return "reading" if spared_sensors(observations) is None else "sensor"
+    return "reading" if choose_held_out_sensors(observations) is None else "sensor"
 
 
-def spared_sensors(observations: Observations) -> Groups | None:
+def choose_held_out_sensors(observations: Observations) -> Groups | None:
     """`sensors`, where they are so many that the others say what one of them reads; else None."""
     which = sensors(observations)
     return None if which is None or len(np.unique(which)) < FEWEST_SENSORS else which
@@ -162,7 +163,7 @@ def _shuffled(
 ) -> list[np.ndarray]:
     """The rows of every group that has a reading, groups in random order: it follows what the readings
     are, not the rows where they stand."""
-    rows = order(observations)
+    rows = canonical_order(observations)
     usable = rows[np.any(np.asarray(observations.mask), axis=1).reshape(-1)[rows]]
     of_each = np.arange(len(observations)) if groups is None else groups
     names, first, index = np.unique(of_each[usable], return_index=True, return_inverse=True)
@@ -181,13 +182,13 @@ def _shuffled(
     return [members[k] for k in np.random.default_rng(seed).permutation(len(names))]
 
 
-def order(observations: Observations) -> Int[np.ndarray, " n"]:
+def canonical_order(observations: Observations) -> Int[np.ndarray, " n"]:
     """The rows by position, along the first axis first; readings at one place by what they say.
 
     Other units, or another origin, of coordinates and values change nothing about it.
 
     >>> readings = Observations.from_arrays({"x": [0.7, 0.2, 0.4]}, {"u": [1.0, 2.0, 3.0]})
-    >>> order(readings).tolist()
+    >>> canonical_order(readings).tolist()
     [1, 2, 0]
     """
     boxes = [] if observations.half_width is None else [observations.half_width]
@@ -202,7 +203,7 @@ def order(observations: Observations) -> Int[np.ndarray, " n"]:
     return np.lexsort(columns.T[::-1])
 
 
-def ordered(observations: Observations) -> Observations:
+def in_canonical_order(observations: Observations) -> Observations:
     """The same readings in their order."""
-    rows = order(observations)
+    rows = canonical_order(observations)
     return observations if (np.diff(rows) > 0).all() else observations.take(rows)

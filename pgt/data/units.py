@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from pgt.core.arguments import Powers, number_and_unit
 from pgt.core.errors import InputError
+from pgt.core.parser import AXES
 
 SymbolPowers = dict[str, int]
 
@@ -209,7 +210,6 @@ def require_same(name: str, places: dict[str, str | None]) -> None:
 # Numbers with units as text, such as "1.2e-5 m^2/s", in the units of a run.
 
 _DEGREES = re.compile(r"[°º˚]C|degC|celsius|Celsius")  # of a difference: kelvin
-AXES = ("x", "y", "z", "t")
 DENSITY = {"g": 1, "m": -3}
 Given = tuple[float, dict[str, int]]  # a factor, and powers of base symbols
 
@@ -288,7 +288,7 @@ def _about_density(bases: Mapping[str, int], wanted: Mapping[str, int], powers: 
 def _size(base: str, unit: str, units: Mapping[str, str]) -> float:
     """How many of a base symbol the problem's own unit of that kind is."""
     if base == "m":
-        space = [axis for axis in AXES[:3] if units.get(axis)]
+        space = [axis for axis in AXES[:-1] if units.get(axis)]
         require_same(space[-1] if space else "", {f"the axis {a}": units[a] for a in space})
     known = _sizes(units)
     if base in known:

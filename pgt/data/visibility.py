@@ -15,11 +15,14 @@ from scipy.spatial import KDTree
 from pgt.data.domain import Domain
 from pgt.data.splits import Groups
 
-BETWEEN = 31  # places that are looked at on the way: a wall thinner than a step may be missed
-NEIGHBOURS = 4  # by way of which places of one group are joined
+# The line between two places is tested at so many points: a wall thinner than their distance may be
+# missed.
+POINTS_BETWEEN = 31
+# Places of one group are joined through so many of their nearest ones.
+NEIGHBOR_COUNT = 4
 
 
-def in_sight(
+def are_visible(
     domain: Domain, here: Float[np.ndarray, "n d"], there: Float[np.ndarray, "n d"]
 ) -> Bool[np.ndarray, " n"]:
     """Which pairs of points see each other: the straight way between them stays inside the shape.
@@ -27,7 +30,7 @@ def in_sight(
 
     >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 2), y=(-2, 2), shape=-Disk(radius=0.5))
-    >>> in_sight(channel, np.array([[-1.0, 0.0]] * 2), np.array([[1.0, 0.0], [-1.0, 1.0]])).tolist()
+    >>> are_visible(channel, np.array([[-1.0, 0.0]] * 2), np.array([[1.0, 0.0], [-1.0, 1.0]])).tolist()
     [False, True]
     """
     if domain.shape is None or not len(here):
@@ -37,14 +40,14 @@ def in_sight(
     period = np.where(repeats, domain.extent[:k], np.inf)
     way = there[:, :k] - here[:, :k]
     way -= np.where(repeats, domain.extent[:k], 0.0) * np.round(way / period)
-    share = np.arange(1, BETWEEN + 1) / (BETWEEN + 1)
-    points = np.repeat(here[:, None], BETWEEN, axis=1)
+    share = np.arange(1, POINTS_BETWEEN + 1) / (POINTS_BETWEEN + 1)
+    points = np.repeat(here[:, None], POINTS_BETWEEN, axis=1)
     points[..., :k] += share[:, None] * way[:, None]
     points[..., k:] += share[:, None] * (there - here)[:, None, k:]
     wrapped = low[:k] + np.mod(points[..., :k] - low[:k], np.where(repeats, period, 1.0))
     points[..., :k] = np.where(repeats, wrapped, points[..., :k])
     inside = domain.contains(points.reshape(-1, points.shape[-1]))
-    return np.asarray(inside.reshape(len(here), BETWEEN).all(axis=1))
+    return np.asarray(inside.reshape(len(here), POINTS_BETWEEN).all(axis=1))
 
 
 def nearest(
@@ -59,13 +62,13 @@ def nearest(
     return np.asarray(away).reshape(-1, count), np.asarray(which).reshape(-1, count)
 
 
-def parted(domain: Domain, points: Float[np.ndarray, "n d"], groups: Groups) -> Groups:
+def split_by_walls(domain: Domain, points: Float[np.ndarray, "n d"], groups: Groups) -> Groups:
     """The groups, each divided into those that see each other, be it by way of others of the group.
 
     >>> from pgt.geometry import Rectangle
     >>> rooms = Domain(x=(0, 2), y=(0, 1), shape=-Rectangle(x=(0.9, 1.1), y=(-1, 2)))
     >>> points = np.array([[0.5, 0.5], [0.8, 0.2], [1.2, 0.5], [1.9, 0.9]])
-    >>> parted(rooms, points, np.array([0, 0, 0, 1])).tolist()
+    >>> split_by_walls(rooms, points, np.array([0, 0, 0, 1])).tolist()
     [0, 0, 1, 2]
     """
     if domain.shape is None:
@@ -82,17 +85,20 @@ def _parts(domain: Domain, points: Float[np.ndarray, "n d"]) -> Groups:
     """Numbers of the parts that see each other, each place by way of the nearest ones."""
     k = len(domain.spatial_axes)
     _, first, which = np.unique(points[:, :k], axis=0, return_index=True, return_inverse=True)
-    places, count = points[first], min(NEIGHBOURS + 1, len(first))
+    places, count = points[first], min(NEIGHBOR_COUNT + 1, len(first))
     near = nearest(places[:, :k], places[:, :k], count)[1]
     here, there = np.repeat(np.arange(len(places)), count), near.reshape(-1)
-    seen = in_sight(domain, places[here], places[there])
+    seen = are_visible(domain, places[here], places[there])
     size = (len(places), len(places))
     graph = coo_array((np.ones(int(seen.sum())), (here[seen], there[seen])), size)
     return connected_components(graph, directed=False)[1][which.reshape(-1)]
 
 
-CELLS = 4  # per axis, in which the readings are counted
-SPARSE = 0.6  # of the cells that as many readings, thrown in at random, would fill
+# Readings are counted in so many cells along each axis.
+CELLS_PER_AXIS = 4
+# Readings that fill less than this share of the cells that random ones would fill leave out parts of
+# the domain.
+MIN_FILLED_SHARE = 0.6
 
 
 class Cells(NamedTuple):
@@ -105,7 +111,7 @@ class Cells(NamedTuple):
     @property
     def is_sparse(self) -> bool:
         """Whether whole parts of the domain have no reading, and not by chance."""
-        return self.filled < SPARSE * self.expected
+        return self.filled < MIN_FILLED_SHARE * self.expected
 
     @property
     def in_words(self) -> str:
@@ -113,31 +119,35 @@ class Cells(NamedTuple):
         return f"{self.filled} of {self.total} cells hold a reading"
 
 
-def cells(points: Float[Array | np.ndarray, "n d"], domain: Domain) -> Cells:
+def count_cells(points: Float[Array | np.ndarray, "n d"], domain: Domain) -> Cells:
     """The cells of a grid of four by four, and so on, that hold one of the points.
 
     Sensors that stand still fill no more places than there are sensors.
 
     >>> corner = np.array([[0.1, 0.2], [0.2, 0.1]])
-    >>> cells(corner, Domain(x=(0, 1), t=(0, 1))).in_words
+    >>> count_cells(corner, Domain(x=(0, 1), t=(0, 1))).in_words
     '1 of 16 cells hold a reading'
     """
     points = np.asarray(points, float)
     unit = (points - domain.lower) / domain.extent
-    where = np.clip((unit * CELLS).astype(int), 0, CELLS - 1)
-    filled, total = len(np.unique(where, axis=0)), CELLS**domain.dimension
+    where = np.clip((unit * CELLS_PER_AXIS).astype(int), 0, CELLS_PER_AXIS - 1)
+    filled, total = len(np.unique(where, axis=0)), CELLS_PER_AXIS**domain.dimension
     if domain.shape is not None:
         total = max(filled, _inside(domain, total))
     space = [domain.index(axis) for axis in domain.spatial_axes]
     parts = [space, [domain.index("t")]] if domain.has_time else [space]
-    apart = np.prod([_filled(len(np.unique(points[:, p], axis=0)), CELLS ** len(p)) for p in parts])
+    apart = np.prod(
+        [_filled(len(np.unique(points[:, p], axis=0)), CELLS_PER_AXIS ** len(p)) for p in parts]
+    )
     return Cells(filled, total, total * min(float(apart), _filled(len(points), total)))
 
 
 def _inside(domain: Domain, total: int) -> int:
     """The cells of which some part lies in the domain's shape."""
     unit = (domain.even(64 * total) - domain.lower) / domain.extent
-    return len(np.unique(np.clip((unit * CELLS).astype(int), 0, CELLS - 1), axis=0))
+    return len(
+        np.unique(np.clip((unit * CELLS_PER_AXIS).astype(int), 0, CELLS_PER_AXIS - 1), axis=0)
+    )
 
 
 def _filled(count: int, cells: int) -> float:

@@ -145,15 +145,16 @@ def taylor_green(viscosity: Real = 0.01, x: Axis = 33, y: Axis = 33, t: Axis = 1
     return _dataset("taylor_green", equation, {"t": t, "y": y, "x": x}, fields, attributes)
 
 
-MOST_POINTS = 100_000  # along one axis
+# The largest number of points along one axis.
+MAX_POINTS = 100_000
 _HERMITE_NODES = 400  # exact to rounding for viscosities from 0.001 to 1 and t up to 1
 
 
 def _axis(name: str, axis: Axis, low: Real, high: Real) -> np.ndarray:
     if isinstance(axis, (int, np.integer)):
-        if not 2 <= axis <= MOST_POINTS:
+        if not 2 <= axis <= MAX_POINTS:
             raise InputError(
-                f"{name}={axis}: write a number of points from 2 to {MOST_POINTS}, or positions."
+                f"{name}={axis}: write a number of points from 2 to {MAX_POINTS}, or positions."
             )
         return np.linspace(low, high, int(axis))
     positions = as_numbers(name, axis)

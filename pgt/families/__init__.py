@@ -7,7 +7,7 @@ Every name here is public, as `pgt.families.get`. Where things are:
                         pseudo_spectral
     simulations         a family from a folder of NetCDF files
     assimilation        the most probable system behind readings: observation_operator,
-                        field_posterior (with bands), fast_map (its fast search)
+                        map_estimate (the search), field_posterior (with bands)
     networks            pretraining, pretrained (in use), readout, card
 
 A law is found by its registered name, `get("heat")`.

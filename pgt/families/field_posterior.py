@@ -2,21 +2,18 @@ r"""Gaussian conditioning of standard normals z on linear readings, with an unkn
 
 $$ d = W z + e, \qquad z \sim N(0, 1), \quad e \sim N(0, R) $$
 
-All linear and linearized answers of families come from here. `condition` gives the posterior under one
-R; `condition_by_evidence` chooses among several R the most probable one. `NoiseMixture` averages over
-noise levels s, R = s², each weighted by its posterior probability: few readings cannot tell noise from
-what they have not seen. `noise_by_evidence` is for d ~ N(0, s²(WWᵀ + λ)), where s is unknown too. The
-last two are JAX programs that can be batched.
+All linear and linearized answers of families come from here. `NoiseMixture` averages over noise levels
+s, R = s², each weighted by its posterior probability: few readings cannot tell noise from what they have
+not seen. `noise_by_evidence` is for d ~ N(0, s²(WWᵀ + λ)), where s is unknown too. Both are JAX programs
+that can be batched.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import scipy.linalg
 import xarray as xr
 from jaxtyping import Array, Bool, Float
 
@@ -24,77 +21,10 @@ from pgt.core.errors import InputError
 from pgt.core.numbers import as_numbers
 from pgt.data.domain import Domain
 from pgt.data.query_points import count_of, is_number, require_grid
-from pgt.inference import linear_algebra
 
 Vector = Float[np.ndarray, " m"]
 # The squared noise levels of a mixture, in units of the least noise.
 SQUARED_LEVELS = 10.0 ** np.arange(0, 15.1, 0.5)
-
-
-# ------------------------------------------------------------------------------- one level of noise
-
-
-class LinearPosterior(eqx.Module):
-    """The posterior of z, with the Cholesky factor of WWᵀ + R, or of WᵀR⁻¹W + 1 where that is smaller."""
-
-    rows: Float[Array | np.ndarray, "m n"]
-    factor: Float[Array | np.ndarray, "k k"]
-    variance: Vector
-    mean: Float[np.ndarray, " n"]
-    chi_square: float  # dᵀ (WWᵀ + R)⁻¹ d, about m
-    cost: float  # -2 log of the density of d, up to a constant
-
-    def draw(self, seed: int, count: int) -> Float[np.ndarray, "{count} n"]:
-        """Deviations from the mean drawn from the posterior."""
-        random = np.random.default_rng(seed)
-        m, n = self.rows.shape
-        noise = random.standard_normal((count, n))
-        if m >= n:
-            return scipy.linalg.solve_triangular(np.asarray(self.factor).T, noise.T, lower=False).T
-        read = noise @ np.asarray(self.rows).T
-        read += np.sqrt(self.variance) * random.standard_normal((count, m))
-        weights = scipy.linalg.cho_solve((np.asarray(self.factor), True), read.T)
-        return noise - np.asarray(self.rows.T @ linear_algebra.local(weights)).T
-
-
-def condition(
-    rows: Float[Array | np.ndarray, "m n"],
-    gram: Float[Array | np.ndarray, "m m"] | None,
-    values: Vector,
-    variance: Vector,
-) -> LinearPosterior | None:
-    """The posterior under one R; `gram` is WWᵀ where m < n. None where rounding makes the matrix
-    indefinite."""
-    if gram is not None:
-        factor = linear_algebra.factorised(gram, variance)
-        if factor is None:
-            return None
-        weights = np.asarray(linear_algebra.solved(factor, linear_algebra.local(values)))
-        mean = np.asarray(rows.T @ linear_algebra.local(weights))
-        chi_square, known = float(values @ weights), 0.0
-    else:
-        scaled = np.asarray(rows) / np.sqrt(variance)[:, None]
-        whitened = values / np.sqrt(variance)
-        factor = linear_algebra.factorised(
-            linear_algebra.local(scaled.T @ scaled), np.ones(rows.shape[1])
-        )
-        if factor is None:
-            return None
-        mean = np.asarray(linear_algebra.solved(factor, linear_algebra.local(scaled.T @ whitened)))
-        chi_square = float(whitened @ (whitened - scaled @ mean))
-        known = float(np.log(variance).sum())
-    cost = chi_square + known + 2 * float(np.log(np.diag(np.asarray(factor))).sum())
-    return LinearPosterior(rows, factor, variance, mean, chi_square, cost)
-
-
-def condition_by_evidence(
-    rows: Float[Array | np.ndarray, "m n"], values: Vector, variances: Iterable[Vector]
-) -> tuple[LinearPosterior, int]:
-    """The posterior under that R, of several, which makes the values most probable; and its number."""
-    gram = linear_algebra.gram(rows, dual=True) if rows.shape[0] < rows.shape[1] else None
-    tried = [condition(rows, gram, values, variance) for variance in variances]
-    found = [(posterior, k) for k, posterior in enumerate(tried) if posterior is not None]
-    return min(found, key=lambda pair: pair[0].cost)
 
 
 # ------------------------------------------------------------------------------- a mixture of levels

@@ -20,9 +20,8 @@ from pgt.families.sensing import SensorBatch
 ORDER = 8  # The number of nodes along an axis that an interpolation uses.
 NODE_TOLERANCE = 1e-4  # A point this close to a node, in shares of the smallest step, lies on it.
 # The least nodes along space and time for points between nodes, by the axes of space and whether there
-# is time. The interpolation error in time is then at most 1e-5 of the spread for Burgers' equation.
-FINE_NODES = {(1, True): (256, 257), (2, True): (100, 65), (2, False): (500, 1)}
-FAST_NODES = {(1, True): (128, 129), (2, True): (64, 33), (2, False): (128, 1)}  # an error of 1e-4
+# is time. The interpolation error is then at most 1e-4 of the spread for Burgers' equation.
+MIN_NODES = {(1, True): (128, 129), (2, True): (64, 33), (2, False): (128, 1)}
 LARGEST_MATRIX = 2**27  # numbers in a Jacobian
 CLEAN_NOISE = 3e-7  # σ of clean readings, in units of the spread: the rounding of single precision.
 # The power of the noise level in the prior that makes levels above a given σ less probable.
@@ -114,17 +113,13 @@ def _nearest(at: Float[np.ndarray, " m"], nodes: np.ndarray) -> Int[np.ndarray, 
     return np.searchsorted((nodes[1:] + nodes[:-1]) / 2, at)
 
 
-def refine_for(
-    family: AbstractSolved,
-    points: Float[np.ndarray, "m d"],
-    least: Mapping[tuple[int, bool], tuple[int, int]] = FINE_NODES,
-) -> AbstractSolved:
+def refine_for(family: AbstractSolved, points: Float[np.ndarray, "m d"]) -> AbstractSolved:
     """The family, with more nodes where points lie between its own."""
     if are_nodes(points, family.axes):
         return family
     counts = {axis: len(nodes) for axis, nodes in family.axes.items()}
     times = counts.pop("t", None)
-    wanted = least.get((len(counts), times is not None), (100, 65))
+    wanted = MIN_NODES.get((len(counts), times is not None), (100, 65))
     space = math.ceil(wanted[0] / (max(counts.values()) + 1))
     return family.finer(space, 1 if times is None else math.ceil((wanted[1] - 1) / (times - 1)))
 
@@ -208,7 +203,6 @@ def problem_of(
     family: AbstractSolved,
     readings: Observations,
     known: Mapping[str, float],
-    least: Mapping[tuple[int, bool], tuple[int, int]],
 ) -> AssimilationProblem:
     """The problem of one system; rows are padded, so that one reading more compiles nothing."""
     rows, columns = np.nonzero(np.asarray(readings.mask))
@@ -220,7 +214,7 @@ def problem_of(
     places = np.asarray(nodes, float)[rows].reshape(-1, len(family.axes))
     places = np.asarray(family.domain.box.wrapped(places, family.domain.periodic), float)
     places = np.concatenate([places, np.repeat(places[:1], padding * len(boxes), axis=0)])
-    fine = refine_for(family, places, least)
+    fine = refine_for(family, places)
     read = tuple(sorted(set(columns.tolist())))
     which = np.pad(np.searchsorted(read, columns), (0, padding))
     held = {name: np.asarray(value, float) for name, value in known.items()}
@@ -252,7 +246,7 @@ def problem_of_batch(family: AbstractSolved, batch: SensorBatch) -> Assimilation
     places = np.take_along_axis(batch.points, order[..., None] // fields, axis=1)
     places = np.where(real[..., None], places, places[:, :1])
     flat = places.reshape(-1, places.shape[-1])
-    fine = refine_for(family, flat, FAST_NODES)
+    fine = refine_for(family, flat)
     stencil = jax.tree.map(
         lambda table: table.reshape(systems, most, -1), Stencil.of(flat, fine.axes, fine.domain)
     )

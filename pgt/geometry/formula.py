@@ -24,11 +24,14 @@ from pgt.geometry.shape import (
     wall_name,
 )
 from pgt.geometry.surface import Surface
-from pgt.geometry.walls import STRAIGHT
+from pgt.geometry.walls import MIN_STRAIGHT_COSINE
 
-SIDES = {2: 512, 3: 72}  # of the grid on which the boundary is looked for
-STEP = 1e-6  # of the size, for slopes
-CORNER = 3.0  # times the length of a piece: how far away its corner may be
+# Cells along each axis of the grid on which the boundary is searched: finer parts are missed.
+GRID_SIDES = {2: 512, 3: 72}
+# The step of finite differences in units of the size.
+SLOPE_STEP = 1e-6
+# The corner between two pieces lies at most so many of their lengths away.
+MAX_CORNER_DISTANCE = 3.0
 
 
 @register("formula")
@@ -109,7 +112,7 @@ class Formula(AbstractLeaf):
         return np.where(np.isnan(found), np.inf, np.broadcast_to(found, len(points)))
 
     def _slope(self, points) -> Float[np.ndarray, "n k"]:
-        step = STEP * self._size
+        step = SLOPE_STEP * self._size
         columns = []
         for axis in range(self.dimension):
             shift = np.zeros(self.dimension)
@@ -145,7 +148,7 @@ class Formula(AbstractLeaf):
         return self._outward(found._replace(points=self._onto(found.points)))
 
     def _lines(self, count: int) -> Boundary:
-        lines = level_lines(self._value, *self.bounds(), SIDES[2])
+        lines = level_lines(self._value, *self.bounds(), GRID_SIDES[2])
         lines = [self._with_corners(self._onto(line)) for line in lines]
         if not lines:
             raise InputError(self._nowhere())
@@ -163,12 +166,12 @@ class Formula(AbstractLeaf):
         """Where its boundary has a corner, in the plane: as far as it says where it is looked at."""
         if self.dimension == 3 or not np.isfinite(self.bounds()).all():
             return super().corners()
-        lines = level_lines(self._value, *self.bounds(), SIDES[2])
+        lines = level_lines(self._value, *self.bounds(), GRID_SIDES[2])
         found = np.concatenate(
             [np.zeros((0, 2)), *(self._cut_off(self._onto(line))[1] for line in lines)]
         )
         # Where a place of the line is a corner, it is cut off on both of its sides.
-        _, first = np.unique(np.round(found / (STEP * self._size)), axis=0, return_index=True)
+        _, first = np.unique(np.round(found / (SLOPE_STEP * self._size)), axis=0, return_index=True)
         return found[np.sort(first)]
 
     def _cut_off(self, line):
@@ -182,8 +185,10 @@ class Formula(AbstractLeaf):
         with np.errstate(all="ignore"):
             along = np.sum(normals[1:] * step, axis=1) / turn
         corners = line[:-1] + along[:, None] * np.column_stack([-ay, ax])
-        near = np.linalg.norm(corners - line[:-1], axis=1) < CORNER * np.linalg.norm(step, axis=1)
-        rows = np.flatnonzero((straight < STRAIGHT) & near)
+        near = np.linalg.norm(corners - line[:-1], axis=1) < MAX_CORNER_DISTANCE * np.linalg.norm(
+            step, axis=1
+        )
+        rows = np.flatnonzero((straight < MIN_STRAIGHT_COSINE) & near)
         return rows, corners[rows]
 
     def _outward(self, found: Boundary) -> Boundary:
@@ -197,7 +202,7 @@ class Formula(AbstractLeaf):
 
     @cached_property
     def _surface(self) -> Surface:
-        corners, triangles = level_surface(self._value, *self.bounds(), SIDES[3])
+        corners, triangles = level_surface(self._value, *self.bounds(), GRID_SIDES[3])
         if not len(triangles):
             raise InputError(self._nowhere())
         surface = object.__new__(Surface)  # it may be cut open by the box, which others close
@@ -206,7 +211,7 @@ class Formula(AbstractLeaf):
 
     def _onto(self, points):
         """The points moved to where the formula is zero, by Newton's steps."""
-        cell = self._size / SIDES[self.dimension]
+        cell = self._size / GRID_SIDES[self.dimension]
         for _ in range(3):
             slope = self._slope(points)
             steep = np.maximum(np.sum(slope**2, axis=1, keepdims=True), 1e-300)

@@ -5,8 +5,10 @@ from jaxtyping import Float
 
 from pgt.core.machine import require_memory
 
-COPIES = 3  # of points that are in memory at the same time
-MANY = 1_000_000  # fewer than that fit into any memory
+# So many copies of the points are in memory at the same time.
+POINT_COPIES = 3
+# Fewer points fit into any memory and are not checked.
+MIN_COUNT_CHECKED = 1_000_000
 
 
 def evenly(count: int, dimension: int, seed: int = 0) -> Float[np.ndarray, "count d"]:
@@ -16,8 +18,8 @@ def evenly(count: int, dimension: int, seed: int = 0) -> Float[np.ndarray, "coun
     >>> evenly(3, 1).shape
     (3, 1)
     """
-    if count > MANY:
-        require_memory(8.0 * COPIES * count * dimension, f"{count} points", "ask for fewer")
+    if count > MIN_COUNT_CHECKED:
+        require_memory(8.0 * POINT_COPIES * count * dimension, f"{count} points", "ask for fewer")
     ratio = 2.0
     for _ in range(64):  # the root of x^(d+1) = x + 1
         ratio = (1 + ratio) ** (1 / (dimension + 1))

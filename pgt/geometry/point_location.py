@@ -16,13 +16,13 @@ _BRACKETED = re.compile(r"\((.*[<>].*)\)", re.DOTALL)
 _OTHER = re.compile(r"&+|\|+|\bnot\b|[!=]=")
 
 
-def chosen(
+def where_true(
     text: str, points: Float[np.ndarray, "n k"], axes: Sequence[str]
 ) -> Bool[np.ndarray, " n"]:
     """At which points the condition holds. `and` binds tighter than `or`; brackets are around one
     comparison, or none.
 
-    >>> chosen("x < 0 or x > 1", np.array([[-1.0], [0.5], [2.0]]), ("x",)).tolist()
+    >>> where_true("x < 0 or x > 1", np.array([[-1.0], [0.5], [2.0]]), ("x",)).tolist()
     [True, False, True]
     """
     if (other := _OTHER.search(text)) is not None:
@@ -76,7 +76,8 @@ def _value(text: str, columns):
         return evaluate(tree, {**CONSTANTS, **columns}.get, WITH_NUMPY)
 
 
-CHUNK = 1 << 17  # points at once: what is looked up then stays in the cache
+# With so many points at once, what is looked up stays in the cache.
+POINTS_AT_ONCE = 1 << 17
 
 
 class Bins(NamedTuple):
@@ -105,8 +106,8 @@ class Bins(NamedTuple):
 
     def pairs(self, points: Float[np.ndarray, "n k"]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """(rows, members): every point with every member of its cell; no row twice in one answer."""
-        for first in range(0, len(points), CHUNK):
-            part = points[first : first + CHUNK]
+        for first in range(0, len(points), POINTS_AT_ONCE):
+            part = points[first : first + POINTS_AT_ONCE]
             index = np.floor((part - self.lower) / self.step)
             within = np.flatnonzero(np.all((index >= 0) & (index < self.shape), axis=1))
             cell = np.ravel_multi_index(tuple(index[within].astype(int).T), self.shape)

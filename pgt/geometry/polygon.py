@@ -14,8 +14,10 @@ from pgt.geometry.point_location import Bins
 from pgt.geometry.shape import Boundary, Bounds, Ring, Rings, Word, set_fields, wall_name
 
 Corner = tuple[float, float]
-CHUNK = 1 << 22  # pairs of a point and an edge at once
-SAME = 1e-12  # of the size: corners closer than that are one
+# So many pairs of a point and an edge are in memory together.
+PAIRS_AT_ONCE = 1 << 22
+# Corners closer than this share of the size are one.
+MERGE_DISTANCE = 1e-12
 
 
 @register("polygon")
@@ -117,7 +119,7 @@ class Polygon(AbstractPlane):
         points = np.asarray(points, float)
         start, end = self._edges
         size = np.full(len(points), np.inf)
-        step = max(CHUNK // len(start), 1)
+        step = max(PAIRS_AT_ONCE // len(start), 1)
         for first in range(0, len(points), step):
             part = slice(first, first + step)
             size[part] = _to_edge(points[part, None], start, end).min(axis=1)
@@ -158,13 +160,13 @@ def _ring(corners, which: str) -> tuple[Corner, ...]:
         row = int(np.argwhere(~np.isfinite(ring))[0][0])
         raise InputError(f"{where}: corner {row} is not finite.")
     size = float(np.ptp(ring, axis=0).max()) if len(ring) else 0.0
-    kept = np.linalg.norm(ring - np.roll(ring, 1, axis=0), axis=1) > SAME * size
+    kept = np.linalg.norm(ring - np.roll(ring, 1, axis=0), axis=1) > MERGE_DISTANCE * size
     ring = ring[kept]  # a ring may repeat a corner, and its first one at the end
     if len(ring) < 3:
         raise InputError(
             f"{where}: a ring needs three different corners, this one has {len(ring)}."
         )
-    if np.linalg.svd(ring - ring.mean(axis=0), compute_uv=False).min() <= SAME * size:
+    if np.linalg.svd(ring - ring.mean(axis=0), compute_uv=False).min() <= MERGE_DISTANCE * size:
         raise InputError(f"{where}: all corners lie on one line; the ring has no area.")
     return tuple((float(x), float(y)) for x, y in ring)
 
@@ -172,8 +174,8 @@ def _ring(corners, which: str) -> tuple[Corner, ...]:
 def _check_crossings(start, end) -> None:
     """Refuse edges that cross or lie on each other, unless they only share a corner."""
     count = len(start)
-    for first in range(0, count, max(CHUNK // count, 1)):
-        part = np.arange(first, min(first + max(CHUNK // count, 1), count))
+    for first in range(0, count, max(PAIRS_AT_ONCE // count, 1)):
+        part = np.arange(first, min(first + max(PAIRS_AT_ONCE // count, 1), count))
         a, b = start[part, None], end[part, None]
         sides = _turn(a, b, start) * _turn(a, b, end) < 0
         other = _turn(start, end, a) * _turn(start, end, b) < 0

@@ -32,8 +32,10 @@ Shape = Annotated[Any, PartOf("shape")]
 
 Places = Float[np.ndarray, "n k"]
 Bounds = tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]
-MOST_PLACES = 10_000_000  # of a boundary, at once
-BRIEF = 200  # letters of a shape in a message, at the most
+# The largest number of points of a boundary.
+MAX_WALL_POINTS = 10_000_000
+# The largest number of characters of a shape in a message.
+MAX_BRIEF_LENGTH = 200
 
 
 class Boundary(NamedTuple):
@@ -111,7 +113,7 @@ class AbstractShape(abc.ABC):
     def brief(self) -> str:
         """As it is written; an outline of many corners, which would fill pages, by its walls."""
         named = f"<{type(self).__name__} with the walls {', '.join(self.wall_names)}>"
-        return str(self) if len(str(self)) <= BRIEF else named
+        return str(self) if len(str(self)) <= MAX_BRIEF_LENGTH else named
 
     @property
     def wall_names(self) -> tuple[str, ...]:
@@ -122,7 +124,7 @@ class AbstractShape(abc.ABC):
     def walls(
         self,
         name: str | None = None,
-        count: Annotated[int, Limits(at_least=1, at_most=MOST_PLACES)] | None = None,
+        count: Annotated[int, Limits(at_least=1, at_most=MAX_WALL_POINTS)] | None = None,
     ) -> Boundary:
         """Evenly spread points of the boundary, or of the part that a simple shape of that name made."""
         return Boundary.joined(self.wall_parts(name, count))
@@ -131,7 +133,7 @@ class AbstractShape(abc.ABC):
     def wall_parts(
         self,
         name: str | None = None,
-        count: Annotated[int, Limits(at_least=1, at_most=MOST_PLACES)] | None = None,
+        count: Annotated[int, Limits(at_least=1, at_most=MAX_WALL_POINTS)] | None = None,
     ) -> tuple[Boundary, ...]:
         """The same by the simple shapes that made them; in space the first points of each fill it."""
         from pgt.geometry.walls import parts_of

@@ -166,7 +166,8 @@ def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
-FLAT = 1e-9  # of its size: a mesh no higher than that lies in the plane
+# A mesh that is no higher than this share of its size lies in the plane.
+MAX_FLAT_HEIGHT = 1e-9
 # By meshio's names the corners of a cell's faces; in cells of higher order others follow between them.
 FACES = {
     "tetra": ((0, 1, 2), (0, 1, 3), (1, 2, 3), (0, 2, 3)),
@@ -207,7 +208,7 @@ def shape_of_mesh(
         raise InputError(f"the mesh has no triangles, quads or solid cells; its cells are {known}.")
     used = points[np.unique(triangles)]
     height = np.ptp(used[:, 2]) if points.shape[1] == 3 else 0.0
-    if height > FLAT * np.ptp(used, axis=0).max():
+    if height > MAX_FLAT_HEIGHT * np.ptp(used, axis=0).max():
         return Surface(points, triangles, name)
     return Polygon.of_rings(_outline(points[:, :2], triangles), name)
 

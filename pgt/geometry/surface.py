@@ -15,11 +15,16 @@ from pgt.geometry.point_location import Bins
 from pgt.geometry.shape import Boundary, Bounds, Word, set_fields, wall_name
 from pgt.geometry.solid import AbstractSolid
 
-SAME = 1e-9  # of the size: corners closer than that are one
-WRITTEN = 1e-6  # of the size: corners of a file in single precision may be one that far apart
-TILT = np.array([2.3e-10, 3.1e-10])  # of the size: rays beside corners and edges, not through them
-NEAREST = 8  # places of triangles among which the nearest triangle is looked for
-PIECES = 48  # along the size: larger triangles have places in all their parts
+# Corners closer than this share of the size are one.
+MERGE_DISTANCE = 1e-9
+# Files in single precision write one corner in places that differ by up to this share of the size.
+FILE_MERGE_DISTANCE = 1e-6
+# Rays are tilted by this share of the size, so that they pass beside corners and edges.
+RAY_TILT = np.array([2.3e-10, 3.1e-10])
+# The nearest triangle is searched among those of so many nearest places.
+TRIANGLES_TRIED = 8
+# Larger triangles than a piece of the size have places in all their parts.
+PIECES_ALONG_SIZE = 48
 
 
 @dataclasses.dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -98,7 +103,7 @@ class Surface(AbstractSolid):
         """By the triangles above a point, those that look up less those that look down: closed parts
         may lie in each other, or overlap."""
         points = self.as_places(points)
-        around, seen = np.zeros(len(points), int), points[:, :2] + TILT * self._size
+        around, seen = np.zeros(len(points), int), points[:, :2] + RAY_TILT * self._size
         origin, along, across, flat = self._projected
         for rows, faces in self._bins.pairs(seen):
             away = seen[rows] - origin[faces]
@@ -141,9 +146,9 @@ class Surface(AbstractSolid):
         """To the nearest of those triangles that have a point near by."""
         points = np.asarray(points, float)
         tree, owner = self._tree
-        _, nearest = tree.query(points, k=NEAREST)
+        _, nearest = tree.query(points, k=TRIANGLES_TRIED)
         faces = self._faces[owner[nearest]]
-        size = np.min([to_triangle(points, faces[:, k]) for k in range(NEAREST)], axis=0)
+        size = np.min([to_triangle(points, faces[:, k]) for k in range(TRIANGLES_TRIED)], axis=0)
         return np.where(self.inside(points), -size, size)
 
     @cached_property
@@ -152,7 +157,7 @@ class Surface(AbstractSolid):
             [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]]
         )
         share = share / share.sum(axis=1, keepdims=True)
-        pieces, owner = small(self._faces, self._size / PIECES)
+        pieces, owner = small(self._faces, self._size / PIECES_ALONG_SIZE)
         places = np.einsum("qc,fck->fqk", share, pieces).reshape(-1, 3)
         return KDTree(places), np.repeat(owner, len(share))
 
@@ -231,12 +236,12 @@ def _merged(corners, triangles):
     """With corners that are one place; in an open surface also those that differ by the digits in which
     files are written."""
     size = max(float(np.ptp(corners, axis=0).max()), 1e-300)
-    rounded = np.round((corners - corners.min(axis=0)) / (SAME * size)).astype(np.int64)
+    rounded = np.round((corners - corners.min(axis=0)) / (MERGE_DISTANCE * size)).astype(np.int64)
     _, first, which = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
     corners, triangles = corners[first], _with_area(which.reshape(-1)[triangles])
     if _shared(triangles)[1].min(initial=2) == 2:
         return corners, triangles
-    close = KDTree(corners).sparse_distance_matrix(KDTree(corners), WRITTEN * size)
+    close = KDTree(corners).sparse_distance_matrix(KDTree(corners), FILE_MERGE_DISTANCE * size)
     _, group = connected_components(close, directed=False)
     _, first = np.unique(group, return_index=True)
     return corners[first], _with_area(group[triangles])

@@ -12,17 +12,27 @@ from pgt.geometry.low_discrepancy import evenly
 from pgt.geometry.shape import AbstractLeaf, AbstractShape, Boundary
 from pgt.geometry.walls import kept_of
 
-LEAST_TURN = 1.15  # half turns: corners that are nearly straight bend no field
+# Corners with a smaller angle, in half turns, are nearly straight and bend no field.
+MIN_CORNER_TURN = 1.15
 MOST_CORNERS, MOST_HOLES = 12, 8
-WHOLE = 0.9  # of its boundary that a hole has in the domain
-PART = 0.1  # of it that a round notch has there at least, half a hole at an end of the box
-ROUND = 1.25  # times the least distance of its wall from the middle of a round notch: the largest
-MOST_CENTRES = 6  # of one hole
-CLOSE = 1.5  # times the distance of the nearest wall: a wall that far away is seen from a centre
-TRIED = 2048  # places inside a hole
-APART = 3.0  # times the usual step: there a boundary goes on elsewhere
-AROUND = 720  # places on a small circle around a corner
-NEAR = 1e-4  # of the size of the shape: the radius of that circle
+# A hole has more than this share of its boundary in the domain; else it is a notch.
+MIN_HOLE_SHARE = 0.9
+# A round notch has more than this share of its boundary in the domain.
+MIN_NOTCH_SHARE = 0.1
+# In a round notch the largest distance of the wall from the middle is at most this times the least.
+MAX_RADIUS_RATIO = 1.25
+# The largest number of centers in one hole.
+MAX_CENTERS = 6
+# A wall is seen from a center if it is at most so many times as far as the nearest one.
+MAX_WALL_DISTANCE_RATIO = 1.5
+# The number of places in a hole that are tried as centers.
+CENTERS_TRIED = 2048
+# A boundary goes on elsewhere after a step that exceeds the usual one by this factor.
+MAX_STEP_RATIO = 3.0
+# The angle at a corner is measured with so many points on a small circle.
+CIRCLE_POINTS = 720
+# The radius of that circle in units of the size of the shape.
+CIRCLE_RADIUS = 1e-4
 
 
 class Holes(NamedTuple):
@@ -40,7 +50,7 @@ class Corners(NamedTuple):
     angles: Float[np.ndarray, " c"]
 
 
-def holes_of(solid: AbstractShape, most: int = MOST_CENTRES) -> Holes:
+def holes_of(solid: AbstractShape, most: int = MAX_CENTERS) -> Holes:
     """What was taken out of the whole: simple shapes, holes of a polygon, parts of a formula.
 
     Functions about a centre follow a field as far as the largest circle in the hole reaches, and not
@@ -76,8 +86,10 @@ def _hole(solid: AbstractShape, leaf: AbstractLeaf, own: Boundary, alone: bool):
         return None
     inwards = np.sum((left.points - middle) * left.normals, axis=1) < 0
     away = np.linalg.norm(left.points - middle, axis=1)
-    whole = len(left.points) > WHOLE * len(own.points)  # else it is a notch
-    is_round = away.max() < ROUND * away.min() and len(left.points) > PART * len(own.points)
+    whole = len(left.points) > MIN_HOLE_SHARE * len(own.points)  # else it is a notch
+    is_round = away.max() < MAX_RADIUS_RATIO * away.min() and len(
+        left.points
+    ) > MIN_NOTCH_SHARE * len(own.points)
     if not (whole or is_round) or inwards.mean() <= 0.9 or solid.inside(middle[None])[0]:
         return None
     return middle, away.min(), left
@@ -87,13 +99,15 @@ def _discs(middle, walls: Boundary, most: int):
     """Centres and radii of the middle or, of a hole that is not round, of discs inside it from which its
     walls are seen: each sees what the others see worst, and of such the most of what they do not see."""
     lower, upper = walls.points.min(axis=0), walls.points.max(axis=0)
-    places = np.concatenate([middle[None], lower + (upper - lower) * evenly(TRIED, len(middle))])
+    places = np.concatenate(
+        [middle[None], lower + (upper - lower) * evenly(CENTERS_TRIED, len(middle))]
+    )
     radii, nearest = KDTree(walls.points).query(places)
     within = np.sum((places - walls.points[nearest]) * walls.normals[nearest], axis=1) > 0
     within[0] = True
     places, radii = places[within], np.maximum(radii[within], np.finfo(float).tiny)
     far = np.linalg.norm(places[:, None] - walls.points, axis=-1) / radii[:, None]
-    sees, chosen = far < CLOSE, [0]
+    sees, chosen = far < MAX_WALL_DISTANCE_RATIO, [0]
     while len(chosen) < most and not sees[chosen].any(axis=0).all():
         worst = int(np.argmax(far[chosen].min(axis=0)))
         gain = (sees & ~sees[chosen].any(axis=0)) @ walls.weights
@@ -108,7 +122,7 @@ def _loops(own: Boundary) -> list[Boundary]:
         return [own]
     step = np.linalg.norm(np.diff(own.points, axis=0), axis=1)
     usual = (own.weights[:-1] + own.weights[1:]) / 2
-    ends = np.flatnonzero(step > APART * usual) + 1
+    ends = np.flatnonzero(step > MAX_STEP_RATIO * usual) + 1
     return [own.take(rows) for rows in np.split(np.arange(len(own.points)), ends)]
 
 
@@ -122,15 +136,15 @@ def corners_of(solid: AbstractShape) -> Corners:
     """
     candidates = np.concatenate([leaf.corners() for leaf in solid.leaves()])
     lower, upper = solid.bounds()
-    step = NEAR * float(np.linalg.norm(upper - lower))
-    turn = 2 * np.pi * (np.arange(AROUND) + 0.5) / AROUND
+    step = CIRCLE_RADIUS * float(np.linalg.norm(upper - lower))
+    turn = 2 * np.pi * (np.arange(CIRCLE_POINTS) + 0.5) / CIRCLE_POINTS
     circle = np.column_stack([np.cos(turn), np.sin(turn)])
     found = []
     for place in np.unique(candidates, axis=0):
         inside = solid.inside(place + step * circle)
         changes = int(np.sum(inside != np.roll(inside, 1)))
         angle = 2 * np.pi * float(inside.mean())
-        if changes == 2 and LEAST_TURN * np.pi < angle:
+        if changes == 2 and MIN_CORNER_TURN * np.pi < angle:
             middle = circle[~inside].mean(axis=0)  # of what is outside: the domain lies opposite
             found.append((*place, np.arctan2(-middle[1], -middle[0]), angle))
     table = np.array(sorted(found, key=lambda row: -row[3])[:MOST_CORNERS]).reshape(-1, 4)

@@ -20,9 +20,12 @@ COUNTS = {
     2: 1 << 13,
     3: 1 << 16,
 }  # points of every simple shape: a wall that is cut is known to 1e-4
-BISECTIONS = 20  # of the way to a neighbour, for the place where a wall is cut
-STRAIGHT = 0.9  # the cosine between the normals of neighbours, if no corner is between them
-BESIDE = 1e-6  # of a simple shape's size, from its boundary to the places beside it
+# The place where a wall is cut is found by so many bisections between two points.
+BISECTIONS = 20
+# Neighbors whose normals have a smaller cosine have a corner between them.
+MIN_STRAIGHT_COSINE = 0.9
+# Points beside a wall lie this far from it, in sizes of the simple shape.
+OFFSET_FROM_WALL = 1e-6
 
 
 @lru_cache(maxsize=64)
@@ -62,7 +65,7 @@ def kept_of(
 ) -> Boundary:
     """Of points of a simple shape's boundary, those that `kept` keeps."""
     lower, upper = leaf.bounds()
-    step = BESIDE * float(np.linalg.norm(upper - lower))
+    step = OFFSET_FROM_WALL * float(np.linalg.norm(upper - lower))
 
     def stays_at(part: Boundary):
         within = shape.inside(part.points - step * part.normals)
@@ -106,7 +109,7 @@ def part_where(found: Boundary, holds: Callable) -> Boundary:
     return found.take(stays)
 
 
-def gathered(parts: Sequence[Boundary], count: int) -> Boundary:
+def gather_points(parts: Sequence[Boundary], count: int) -> Boundary:
     """Points of walls in the plane, neighbours taken together until about `count` are left: each stands
     in the middle of its piece, with the mean of the normals there, and none on both sides of a corner."""
     parts = [part for part in parts if len(part.points)]
@@ -117,7 +120,7 @@ def gathered(parts: Sequence[Boundary], count: int) -> Boundary:
 def _together(part: Boundary, size: int) -> Boundary:
     points, normals, weights = part
     gaps = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    is_end = (np.sum(normals[1:] * normals[:-1], axis=1) < STRAIGHT) | (
+    is_end = (np.sum(normals[1:] * normals[:-1], axis=1) < MIN_STRAIGHT_COSINE) | (
         gaps > 1.5 * (weights[1:] + weights[:-1]) / 2
     )
     number = np.arange(len(points))
@@ -159,6 +162,6 @@ def _way(found: Boundary, here, there, half):
     normals, towards = found.normals[here], found.points[there] - found.points[here]
     tangents = np.column_stack([-normals[:, 1], normals[:, 0]])
     along = np.sum(tangents * towards, axis=1)
-    bent = np.sum(normals * found.normals[there], axis=1) < STRAIGHT
+    bent = np.sum(normals * found.normals[there], axis=1) < MIN_STRAIGHT_COSINE
     far = np.linalg.norm(towards, axis=1) > 1.5 * (half + found.weights[there] / 2)
     return np.sign(along)[:, None] * tangents, np.where(bent | far, half, np.abs(along))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pgt.core.errors import InputError
-from pgt.core.files import in_one_piece
+from pgt.core.files import folder_in_one_piece, in_one_piece
 
 PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zip")
 _EXPORT_AS_CSV = "this kind of file is not read; export the table as CSV"
@@ -101,14 +101,14 @@ def check_suffix(path: Path, known: Iterable[str]) -> str:
 
 
 @contextmanager
-def write_safely(path: Path) -> Iterator[Path]:
+def write_safely(path: Path, *, is_folder: bool = False) -> Iterator[Path]:
     """A temporary path to write to, which replaces `path` when all went well."""
-    if path.is_dir():
+    if path.is_dir() and not is_folder:
         raise InputError("this is a folder; name a file in it.")
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist; create it first.")
     try:
-        with in_one_piece(path) as temporary:
+        with (folder_in_one_piece if is_folder else in_one_piece)(path) as temporary:
             yield temporary
     except (OSError, RuntimeError) as error:  # RuntimeError: HDF5, when it cannot close its file
         reason = getattr(error, "strerror", None) or error

@@ -1,14 +1,19 @@
-"""Fields and values into files, each either whole or not there: NetCDF, CSV, VTK, and meshes."""
+"""Fields and values into files, each either whole or not there: NetCDF, Zarr, CSV, VTK, and meshes.
 
+A field is written part by part, so that a large one never is in memory as a whole.
+"""
+
+import io
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+import h5netcdf
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -22,6 +27,7 @@ from pgt.geometry.shape_files import needed
 from pgt.io.file_access import check_suffix, missing_package, name_file_in_errors, write_safely
 
 CF_CONVENTIONS = "CF-1.12"
+Part = tuple[Mapping[Any, slice], xr.Dataset]
 CSV_BATCH_ROWS = 1 << 16  # rows written at once, to bound the memory
 AXIS_ATTRIBUTES = {
     "x": {"axis": "X", "long_name": "x coordinate"},
@@ -35,9 +41,10 @@ AXIS_ATTRIBUTES = {
 def write_field(dataset: xr.Dataset, path: str | os.PathLike) -> Path:
     """Write a field by the ending of `path`; returns the file to open.
 
-    ``.nc``: compressed NetCDF after the CF conventions, all attributes kept. ``.csv``: one row per
-    point, an empty cell where there is no value. ``.vtr``: a rectilinear grid for ParaView; several
-    instants become numbered files and a ``.pvd`` that holds them together.
+    ``.nc``: compressed NetCDF after the CF conventions, all attributes kept. ``.zarr``: the same as a
+    Zarr store, a folder. ``.csv``: one row per point, an empty cell where there is no value. ``.vtr``: a
+    rectilinear grid for ParaView; several instants become numbered files and a ``.pvd`` that holds them
+    together. Fields too large for memory are written by `Reconstruction.to_netcdf` and `to_zarr`.
 
     >>> import tempfile
     >>> from pgt.io import read_field
@@ -48,9 +55,23 @@ def write_field(dataset: xr.Dataset, path: str | os.PathLike) -> Path:
     """
     path = Path(path)
     with name_file_in_errors(path):
-        write = WRITERS[check_suffix(path, WRITERS)]
+        if check_suffix(path, (*WRITERS, ".vtr")) == ".vtr":
+            _check_dataset(dataset)
+            return _write_vtk(_flags_as_numbers(dataset), path)
         _check_dataset(dataset)
-        return write(_flags_as_numbers(dataset), path)
+        return write_parts([({}, dataset)], dataset.sizes, path)
+
+
+def write_parts(parts: Iterable[Part], sizes: Mapping[Any, int], path: Path) -> Path:
+    """Write a field of these sizes, which comes part by part, as .nc, .zarr or .csv.
+
+    A part is where it lies along the dimensions, everywhere along one that is not named, and a
+    Dataset of what is there. All have the same variables; they follow each other in the order of the
+    rows of a table.
+    """
+    with name_file_in_errors(path):
+        write = WRITERS[check_suffix(path, WRITERS)]
+        return write(((where, _flags_as_numbers(part)) for where, part in parts), sizes, path)
 
 
 @checked
@@ -69,7 +90,7 @@ def write_values(dataset: xr.Dataset, path: str | os.PathLike) -> Path:
     with name_file_in_errors(path):
         check_suffix(path, (".csv",))
         _check_dataset(dataset)
-        return _write_csv(_flags_as_numbers(dataset), path)
+        return write_parts([({}, dataset)], dataset.sizes, path)
 
 
 def _check_dataset(dataset) -> None:
@@ -97,16 +118,123 @@ def _flags_as_numbers(dataset: xr.Dataset) -> xr.Dataset:
     return dataset.assign(fields).assign_coords(marks)
 
 
-def _write_netcdf(dataset: xr.Dataset, path: Path) -> Path:
-    dataset = _with_cf_attributes(counted_from(dataset, 0.0))
-    coordinates = {name: {"_FillValue": None} for name in dataset.coords}  # CF: none missing
-    packed = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
-    fields = {name: packed for name, array in dataset.data_vars.items() if array.ndim}
-    # Made in memory: on a full disk HDF5 can end the whole process.
-    content = dataset.to_netcdf(engine="h5netcdf", encoding=coordinates | fields)
-    with write_safely(path) as temporary:
-        temporary.write_bytes(content)
+def _write_netcdf(parts: Iterable[Part], sizes: Mapping[Any, int], path: Path) -> Path:
+    packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True, "fletcher32": True}
+    with write_safely(path) as temporary, SafeFile(temporary) as content:
+        with h5netcdf.File(content, "w") as file:
+            file.dimensions = {str(dim): size for dim, size in sizes.items()}
+
+            def make(name: str, array: xr.Variable, shape: Any, is_field: bool) -> Any:
+                options = {"chunks": array.shape, **packed} if is_field and array.ndim else {}
+                empty = np.nan if array.dtype.kind == "f" and is_field else None
+                return file.create_variable(
+                    name, [str(dim) for dim in array.dims], array.dtype, fillvalue=empty, **options
+                )
+
+            for where, part in parts:
+                part = _with_cf_attributes(counted_from(part, 0.0))
+                _write_part(file.variables, file.attrs, make, where, sizes, part)
+                content.require_room()
+        content.require_room()
     return path
+
+
+def _write_zarr(parts: Iterable[Part], sizes: Mapping[Any, int], path: Path) -> Path:
+    try:
+        import zarr  # an optional dependency
+    except ImportError:
+        raise missing_package("zarr", "a Zarr store") from None
+    if path.is_dir() and not any((path / name).is_file() for name in ("zarr.json", ".zgroup")):
+        raise InputError("this is a folder that holds no Zarr store; name another.")
+    with write_safely(path, is_folder=True) as temporary:
+        # Format 2 with all metadata in one file: what any version of Zarr and xarray reads at once.
+        group = zarr.open_group(temporary, mode="w", zarr_format=2)
+        stored: dict[str, Any] = {}
+
+        def make(name: str, array: xr.Variable, shape: Any, is_field: bool) -> Any:
+            stored[name] = group.create_array(
+                name, shape=shape, dtype=array.dtype, chunks=array.shape if array.ndim else "auto",
+                fill_value=np.nan if array.dtype.kind == "f" else None,  # what it is, is missing
+                attributes={"_ARRAY_DIMENSIONS": [str(dim) for dim in array.dims]},
+            )  # fmt: skip
+            return stored[name]
+
+        for where, part in parts:
+            part = _with_cf_attributes(counted_from(part, 0.0))
+            _write_part(stored, group.attrs, make, where, sizes, part)
+        zarr.consolidate_metadata(group.store)
+    return path
+
+
+def _write_part(
+    stored: Mapping[str, Any], attributes, make, where, sizes, part: xr.Dataset
+) -> None:
+    """Write the variables of a part into arrays of the whole size, which the first part makes."""
+    for name, array in part.variables.items():
+        region = tuple(where.get(dim, slice(None)) for dim in array.dims)
+        if str(name) not in stored:
+            shape = tuple(sizes[dim] for dim in array.dims)
+            made = make(str(name), array, shape, name in part.data_vars)
+            made.attrs.update(array.attrs | _labels(part, name))
+        stored[str(name)][region or ...] = array.to_numpy()
+    attributes.update(part.attrs)
+
+
+def _labels(part: xr.Dataset, name: Any) -> dict[str, str]:
+    """The attribute of a field that names those of its coordinates that are no axes, as CF has it."""
+    if name in part.coords:
+        return {}
+    own = [str(c) for c in part[name].coords if c not in part.dims]
+    return {"coordinates": " ".join(own)} if own else {}
+
+
+class SafeFile(io.RawIOBase):
+    """A file whose writes never fail before `require_room` says so: HDF5 ends the process otherwise."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.file = path.open("r+b", buffering=0)
+        self.error: OSError | None = None
+
+    def require_room(self) -> None:
+        """Raise what went wrong while writing."""
+        if self.error is not None:
+            raise self.error
+
+    def write(self, content) -> int:
+        size = memoryview(content).nbytes
+        try:
+            if self.error is None:
+                rest = memoryview(content).cast("B")
+                while rest:
+                    rest = rest[self.file.write(rest) :]
+        except OSError as error:
+            self.error = error
+        return size
+
+    def readinto(self, buffer) -> int:
+        found = self.file.readinto(buffer)
+        if self.error is not None:  # what was not written reads as zeros
+            memoryview(buffer).cast("B")[found:] = bytes(len(buffer) - found)
+            return len(buffer)
+        return found
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self.file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self.file.tell()
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return self.file.truncate(size) if self.error is None else size or 0
+        except OSError as error:
+            self.error = error
+            return size or 0
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
 
 
 def _with_cf_attributes(dataset: xr.Dataset) -> xr.Dataset:
@@ -138,9 +266,10 @@ def _write_vtk(dataset: xr.Dataset, path: Path) -> Path:
     return _write_rectilinear(counted_from(dataset, start_of(dataset)), path)
 
 
-def _write_csv(dataset: xr.Dataset, path: Path) -> Path:
+def _write_csv(parts: Iterable[Part], sizes: Mapping[Any, int], path: Path) -> Path:
     with write_safely(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        for number, frame in enumerate(_iterate_frames(dataset)):
+        frames = (frame for _, part in parts for frame in _iterate_frames(part))
+        for number, frame in enumerate(frames):
             frame.to_csv(file, index=False, header=number == 0, lineterminator="\n")
     return path
 
@@ -166,7 +295,7 @@ def _iterate_frames(dataset: xr.Dataset) -> Iterator[pd.DataFrame]:
         )
 
 
-WRITERS = {".nc": _write_netcdf, ".csv": _write_csv, ".vtr": _write_vtk}
+WRITERS = {".nc": _write_netcdf, ".zarr": _write_zarr, ".csv": _write_csv}
 
 
 def _write_rectilinear(dataset: xr.Dataset, path: Path) -> Path:

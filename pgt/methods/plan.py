@@ -31,10 +31,10 @@ from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol, Uniform
-from pgt.data.splits import ordered
-from pgt.methods.solver.collocation import is_solvable
+from pgt.data.splits import in_canonical_order
 from pgt.methods.solver.forward import TOLERANCE as FORWARD_TOLERANCE
 from pgt.methods.solver.forward import is_determined
+from pgt.methods.solver.statement import is_solvable
 from pgt.models.coordinate_networks import PINN, SIREN
 from pgt.models.features import MOST, Features, usual_count
 from pgt.models.field_model import AbstractFieldModel
@@ -42,7 +42,8 @@ from pgt.models.linearised import network_of
 from pgt.models.mesh_solution import Solver
 from pgt.models.pgt import PGT
 from pgt.nn.scaling import Scaling
-from pgt.physics.conditions import AbstractCondition, Periodic
+from pgt.physics.conditions import AbstractCondition, Periodic, is_far
+from pgt.physics.equation import over_readings
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bordered
 from pgt.problem.assembly import (
@@ -151,10 +152,10 @@ def choose(
     [('solver', 'Solver'), ('second-order', 'PINN'), ('first-order', 'SIREN')]
     """
     training = training or Training()
-    pde, known = bordered(pde, conditions)
+    pde, known = bordered(over_readings(pde, observations), conditions)
     if model is None:
         domain, known = _with_periodic_axes(domain, known)
-    observations = ordered(match_fields(observations, pde, domain))
+    observations = in_canonical_order(match_fields(observations, pde, domain))
     chooser = _Chooser(observations, pde, domain, tuple(known), training, error_bars, seed)
     with in_precision(training):
         if model is not None:
@@ -163,6 +164,11 @@ def choose(
             found = [chooser.by_method(method)]
         else:
             found = chooser.suited()
+    if any(map(is_far, known)) and found[0].method != SOLVER:
+        raise InputError(
+            "side='far': the method 'solver' alone follows a field beyond the domain; leave "
+            " model=, method= and error_bars= out, or end the domain far away and write Dirichlet."
+        )
     if model is not None and method is not None and found[0].method != _known(method):
         raise InputError(
             f"method={method!r}: a {found[0].model} is fitted by the method {found[0].method!r}; leave "
@@ -193,7 +199,9 @@ def _with_periodic_axes(
     bounds = {axis: domain.bounds(axis) for axis in domain.axes}
     periodic = (*domain.periodic, *axes)
     left = [c for c in conditions if not (isinstance(c, Periodic) and c.axis in axes)]
-    return Domain(periodic=periodic, units=domain.units, **bounds), left
+    return Domain(
+        periodic=periodic, units=domain.units, coordinates=domain.coordinates, **bounds
+    ), left
 
 
 @dataclass(frozen=True)
@@ -214,6 +222,8 @@ class _Chooser:
             return [self._network(MEMBERS)]
         if len(self.observations) < FEWEST_READINGS and self._is_determined():
             return [self._forward()]
+        if any(map(is_far, self.conditions)):
+            return [self._solver()]
         first = self._best_without_solver()
         if not self._is_solvable():
             return [first, *self._next_network(first)]

@@ -37,3 +37,4 @@ from pgt.physics.wall_conditions import Outflow as Outflow
 from pgt.physics.wall_conditions import Robin as Robin
 from pgt.physics.wall_conditions import Symmetry as Symmetry
 from pgt.physics.wall_conditions import Traction as Traction
+from pgt.physics.wall_conditions import Well as Well

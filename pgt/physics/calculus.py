@@ -8,7 +8,7 @@ derivatives and the size of the outcome are limited.
 import functools
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pgt.core.errors import InputError
@@ -24,8 +24,10 @@ from pgt.core.parser import (
     Tree,
     Unary,
     Vector,
+    parse,
     point_at,
 )
+from pgt.data.coordinate_systems import CARTESIAN, SCALES, TURNS
 
 MAX_ORDER = 6  # of a derivative: text from a stranger must not ask for a thousand
 # Of the equations of one system, visited on the way and left at its end. Every evaluation in JAX costs
@@ -52,6 +54,11 @@ class Expansion:
         What stands for a name, where that is a formula.
     nodes
         How many nodes the texts before this one have taken.
+    coordinates
+        In which `lap`, `div` and `grad` are taken.
+    states
+        Names of unknown functions of the state, and the field that each depends on; D' stands for the
+        derivative of D by its field.
     """
 
     text: str
@@ -59,6 +66,8 @@ class Expansion:
     constants: Collection[str] = tuple(CONSTANTS)
     meaning: Mapping[str, Tree] | None = None
     nodes: int = 0
+    coordinates: str = CARTESIAN
+    states: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, tree: Tree) -> Tree:
         """The same formula in derivatives of fields alone."""
@@ -69,6 +78,10 @@ class Expansion:
             )
         self._count(found.size, tree)
         return found
+
+    @property
+    def is_curved(self) -> bool:
+        return self.coordinates != CARTESIAN
 
     @property
     def space(self) -> tuple[str, ...]:
@@ -84,6 +97,7 @@ class Expansion:
             if isinstance(node, Call) and node.function in CALCULUS:
                 found |= node.function != LAPLACIAN or not plain
             found |= isinstance(node, Vector)
+            found |= self.is_curved and isinstance(node, Call) and node.function == LAPLACIAN
             found |= isinstance(node, Name) and self._meaning(node) is not node
             pending += [(part, depth + 1) for part in node.parts]
         if found and deepest > MAX_DEPTH:
@@ -115,6 +129,8 @@ class Expansion:
         if name.name in known:
             return known[name.name]
         stem, _, letters = name.name.rpartition("_")
+        if stem in self.states and not set(letters) - set(self.coords):
+            known = {stem: Name(stem, name.position)}
         if stem not in known or set(letters) - set(self.coords):
             return name
         found = known[stem]
@@ -134,8 +150,13 @@ class Expansion:
         inner = self._expand(argument)
         if function == "grad":
             self._check(tree, not isinstance(inner, Vector), "grad(...) takes a scalar")
-            return Vector(tuple(self._slope(inner, axis) for axis in self.space))
+            return self._gradient(inner)
         if function == "curl":
+            self._check(
+                tree,
+                not self.is_curved,
+                f"curl(...) is not known in {self.coordinates} coordinates",
+            )
             return self._curl(tree, inner)
         return self._divergence(tree, inner)
 
@@ -155,6 +176,10 @@ class Expansion:
 
     def _laplacian(self, argument: Tree) -> Tree:
         inner = self._expand(argument)
+        if self.is_curved:
+            message = f"in {self.coordinates} coordinates lap(...) takes a scalar"
+            self._check(argument, not isinstance(inner, Vector), message)
+            return self._divergence(argument, self._gradient(inner))
         if isinstance(inner, Name) and self._is_field(inner.name):
             return Call(LAPLACIAN, inner)  # in one pass, cheaper than axis by axis
         return self._each(
@@ -167,7 +192,20 @@ class Expansion:
             tree, len(parts) == len(self.space),
             f"div(...) takes a vector with {len(self.space)} components, as grad(u) or (u, v)",
         )  # fmt: skip
-        return _sum(self._slope(a, axis) for a, axis in zip(parts, self.space, strict=True))
+        return _sum(self._flux_out(a, axis) for a, axis in zip(parts, self.space, strict=True))
+
+    def _gradient(self, inner: Tree) -> Vector:
+        return Vector(tuple(self._per_length(self._slope(inner, a), a) for a in self.space))
+
+    def _flux_out(self, flux: Tree, axis: str) -> Tree:
+        """Its part of the divergence: the slope along the axis, and what is thinned out in turning."""
+        along = self._per_length(self._slope(flux, axis), axis)
+        turn = TURNS[self.coordinates].get(axis)
+        return along if turn is None else _plus(along, _times(flux, parse(turn)))
+
+    def _per_length(self, slope: Tree, axis: str) -> Tree:
+        scale = SCALES[self.coordinates].get(axis)
+        return slope if scale is None else _simple("/", slope, parse(scale))
 
     def _curl(self, tree: Tree, inner: Tree) -> Tree:
         parts = inner.items if isinstance(inner, Vector) else (inner,)
@@ -240,6 +278,9 @@ class Expansion:
     def _of_name(self, name: Name, axis: str) -> Tree:
         if name.name in self.coords:
             return ONE if name.name == axis else ZERO
+        if (stem := name.name.rstrip("'")) in self.states:
+            inner = self._of_name(Name(self.states[stem], name.position), axis)
+            return _times(Name(f"{name.name}'", name.position), inner)
         if not self._is_field(name.name):
             return ZERO
         field, _, letters = name.name.rpartition("_")
@@ -309,6 +350,7 @@ _OUTER: Mapping[str, Callable[[Tree], Tree]] = {
     "sinh": lambda a: Call("cosh", a),
     "cosh": lambda a: Call("sinh", a),
     "abs": lambda a: Binary("/", a, Call("abs", a)),
+    "step": lambda a: ZERO,
 }
 
 
@@ -461,7 +503,8 @@ _BINARY = {
     "^": _power,
     NEGATIVE: lambda a: _scaled(a, -1.0),
 }
-_MATHS = {name: math.fabs if name == "abs" else getattr(math, name) for name in FUNCTIONS}
+_OWN = {"abs": math.fabs, "step": lambda a: float(a >= 0)}
+_MATHS = {name: _OWN.get(name) or getattr(math, name) for name in FUNCTIONS}
 _OPERATIONS = {name: _of_lifted(operation) for name, operation in _BINARY.items()} | {
     name: _of_lifted(functools.partial(_called, function)) for name, function in _MATHS.items()
 }

@@ -26,7 +26,7 @@ from pgt.core.types import Key, Point
 from pgt.core.unknown import Unknown
 from pgt.data.condition_regions import SIDES, AbstractRegion, Faces, Seam, Spread, walled_ends
 from pgt.data.domain import Domain
-from pgt.geometry.point_location import chosen
+from pgt.geometry.point_location import where_true
 from pgt.geometry.shape import Boundary
 from pgt.physics.condition_values import (
     Learnt,
@@ -51,6 +51,7 @@ Evaluate = Callable[[Point, str], Float[Array, ""]]
 
 UNKNOWN = Unknown | Learnt | UnknownFunction | Varying
 Side = Annotated[str, OneOf(*SIDES)]
+FAR = "far"  # beyond the upper end
 
 
 class AbstractCondition(eqx.Module):
@@ -147,6 +148,11 @@ class Initial(AbstractCondition):
         return field in self.values and freedom == "a constant"
 
 
+def is_far(condition: AbstractCondition) -> bool:
+    """Whether it holds far beyond an end."""
+    return isinstance(condition, Dirichlet) and condition.is_far
+
+
 class AbstractWallCondition(AbstractCondition):
     """One on the boundary: at the ends of axes, on a wall of the shape, or on a part of these.
 
@@ -179,7 +185,8 @@ class Dirichlet(AbstractWallCondition):
         The axis whose ends are meant, several of them, or None for every spatial axis that is not
         periodic.
     side
-        "lower", "upper" or "both" ends.
+        "lower", "upper" or "both" ends; or "far": the field goes on beyond the upper end, and has
+        these values far away. That is for the method "solver", which goes on with elements that grow.
     wall
         The wall of the domain's shape that is meant, by its name, in the place of an axis.
     where
@@ -192,16 +199,22 @@ class Dirichlet(AbstractWallCondition):
     """
 
     values: dict[str, Value]
+    is_far: bool = eqx.field(static=True)
 
     def __init__(
         self,
         axis: AxisName | Sequence[AxisName] | None = None,
-        side: Side = "both",
+        side: Annotated[str, OneOf(*SIDES, FAR)] = "both",
         wall: str | None = None,
         where: str | None = None,
         **values: Writable | Unknown | UnknownFunction,
     ):
-        self._stand(axis, side, wall, where)
+        self.is_far = side == FAR
+        if self.is_far and (axis is None or where is not None):
+            raise InputError(
+                "Dirichlet(side='far'): name the axis along which the field goes on, alone."
+            )
+        self._stand(axis, "upper" if self.is_far else side, wall, where)
         self.values = as_values("Dirichlet", values)
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Dirichlet":
@@ -368,7 +381,7 @@ def _shared(domain: Domain, named, end) -> tuple[float, str]:
     for axis, side in walled_ends(domain.box, domain.periodic, end.axis, end.side):
         on = _on(domain, found, axis, side)
         if end.where:
-            on &= chosen(end.where, found.points + np.asarray(origin), domain.spatial_axes)
+            on &= where_true(end.where, found.points + np.asarray(origin), domain.spatial_axes)
         if on.any():
             bound = domain.bounds(axis)[side] + origin[domain.spatial_axes.index(axis)]
             words.append(f"{axis} {'<' if side else '>'} {bound:g}")

@@ -5,33 +5,44 @@ import re
 from collections.abc import Mapping, Sequence
 
 import equinox as eqx
+import numpy as np
 from jaxtyping import Array, Float
 
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.expression_trees import CONSTANTS, evaluate, names_in
 from pgt.core.parser import (
+    AXES,
     CALCULUS,
+    CARTESIAN,
+    DERIVATIVE,
     FUNCTIONS,
     MAX_LENGTH,
+    Call,
     Name,
     Tree,
+    from_book_notation,
     parse_equation,
-    plainly,
     point_at,
     suggestion,
 )
-from pgt.data.domain import AXES
+from pgt.data.coordinate_systems import CARTESIAN as X_Y_Z
+from pgt.data.observations import Observations
 from pgt.kernels.kernel import AbstractKernel
 from pgt.physics.calculus import MAX_ORDER, Affine, Expansion, affine
 from pgt.physics.coefficient_tree import Coefficient, Given, as_coefficient, current
+from pgt.physics.curved_coordinates import CurvedDerivatives, with_attributes
 from pgt.physics.expression import require_finite
 from pgt.physics.implied_kernel import Implied, implied_kernel
 from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives, Quantity
-from pgt.physics.unknown_function import UnknownFunction, constancy, positive_ones
+from pgt.physics.unknown_function import (
+    StateFunction,
+    UnknownFunction,
+    constancy,
+    positive_ones,
+)
 
-_DERIVATIVE = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)")
 _LAPLACIAN = re.compile(r"lap\((?P<field>\w+)\)")
 
 
@@ -44,9 +55,10 @@ class Equation(AbstractPDE):
     $$ u_t + u\, u_x = \nu\, u_{xx} $$
 
     `u_xt` is a derivative of the field u, `lap(u)` its Laplacian over the spatial axes, and x, y,
-    z, t are the coordinates; every other name is a coefficient. Conservative forms are written with
-    `div`, `grad`, `curl`, `diff(formula, axis)`, `dot(a, b)` and vectors such as (u, v):
-    `Equation("c*u_t = div(k*grad(u)) + q", ...)`.
+    z, t are the coordinates, and r and θ where the domain has them: `lap`, `div` and `grad` are those of
+    the domain's coordinates, cylindrical or spherical. Every other name is a coefficient. Conservative
+    forms are written with `div`, `grad`, `curl`, `diff(formula, axis)`, `dot(a, b)` and vectors such as
+    (u, v): `Equation("c*u_t = div(k*grad(u)) + q", ...)`.
 
     Parameters
     ----------
@@ -56,7 +68,8 @@ class Equation(AbstractPDE):
         Names of all fields, needed only if one of them occurs without any derivative; by default
         those with a derivative, in the order in which they are first mentioned.
     coords
-        Coordinates that do not occur in the text, e.g. ("x", "y") when all it says is `lap(u)`.
+        Coordinates that do not occur in the text. One that names no axis of space, as `u_t = lap(u)`,
+        takes those of the domain, and is in x as long as there is none.
     names
         Names of the residuals; by default "equation", or "equation_1", "equation_2", ...
     kernel
@@ -78,6 +91,10 @@ class Equation(AbstractPDE):
     coefficients: dict[str, Coefficient]
     functions: dict[str, UnknownFunction]
     tables: dict[str, Table]
+    states: dict[str, StateFunction]
+    takes_axes: bool = eqx.field(
+        static=True
+    )  # those of the domain, as the text names none of space
     influence: AbstractKernel | None
 
     def __init__(
@@ -89,32 +106,43 @@ class Equation(AbstractPDE):
         kernel: AbstractKernel | None = None,
         **coefficients: Given | UnknownFunction | Table,
     ):
-        self.texts = _as_texts(texts)
+        unknown = {n: f for n, f in coefficients.items() if isinstance(f, UnknownFunction)}
+        self.texts = _as_texts(texts, unknown)
         self.names = _as_names(names, len(self.texts))
-        varying = {n: f for n, f in coefficients.items() if isinstance(f, UnknownFunction)}
+        varying = {name: f for name, f in unknown.items() if not f.is_of_state}
         self.functions = varying
+        self.states = {n: StateFunction.of(f) for n, f in unknown.items() if f.is_of_state}
         self.tables = {n: t for n, t in coefficients.items() if isinstance(t, Table)}
         self.coefficients = {
             name: as_coefficient(f"Equation({name})", value)
             for name, value in coefficients.items()
-            if name not in varying and name not in self.tables
+            if name not in unknown and name not in self.tables
         }
         known = tuple(self.coefficients)
         axes = (*_as_tuple(coords), *_axes(varying), *_axes_of_tables(self.tables))
         self.coords = _coords(self.texts, axes, tuple(coefficients))
+        self.takes_axes = not set(self.coords) - {"t"} and _has_calculus(self.texts)
+        if self.takes_axes:
+            self.coords = ("x", *self.coords)
         derived = _differentiated(self.texts, tuple(coefficients))
         constants = _constants(known, (*derived, *_as_tuple(fields)))
-        trees = _taken_apart(self.texts, self.coords, constants, varying)
+        trees = _taken_apart(
+            self.texts, self.coords, constants, varying, self.coordinates, self.states
+        )
         for text, tree in zip(self.texts, trees, strict=True):
             require_finite(text, tree)
         hidden = tuple(function.field(name) for name, function in varying.items())
-        measured = (*known, *_measured(trees, self.tables))
+        measured = (*known, *_measured(trees, self.tables), *self.states)
         self.fields = _fields(self.texts, trees, _as_tuple(fields), measured, hidden)
         self.influence = kernel
         _check_coefficients(self)
         _check_names(self)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
+        if self.coordinates != X_Y_Z:
+            asked = {name.name for tree in self._trees for name in names_in(tree)}
+            d = CurvedDerivatives(d, self.coordinates, self.coords, asked)
+
         def lookup(name):
             if name in self.coefficients:
                 return self.coefficients[name]
@@ -122,6 +150,8 @@ class Equation(AbstractPDE):
                 point = {axis: d(axis) for axis in self.coords}
                 along = name.rpartition("_")[2] if name not in self.tables else ""
                 return table.slope(point, along) if along else table(point)
+            if (state := self.states.get(name.rstrip("'"))) is not None:
+                return state(d(state.field), name.count("'"))
             if laplacian := _LAPLACIAN.fullmatch(name):
                 return d.laplacian(laplacian["field"])
             return CONSTANTS[name] if _is_constant(self, name) else d(name)
@@ -138,7 +168,9 @@ class Equation(AbstractPDE):
     def _trees(self) -> tuple[Tree, ...]:
         """The equations, in derivatives of the fields alone."""
         constants = _constants(tuple(self.coefficients), self.fields)
-        return _taken_apart(self.texts, self.coords, constants, self.functions)
+        return _taken_apart(
+            self.texts, self.coords, constants, self.functions, self.coordinates, self.states
+        )
 
     def kernel(self) -> AbstractKernel:
         return self.implied_kernel().kernel if self.influence is None else self.influence
@@ -157,23 +189,55 @@ class Equation(AbstractPDE):
             return Affine(current(self.coefficients.get(name, CONSTANTS.get(name))))
         if _table_of(name, self.tables) is not None:
             return Affine(varies=True)
+        if (state := self.states.get(name.rstrip("'"))) is not None:
+            return Affine(others=frozenset({(state.field, "")}), varies=True)
         if laplacian := _LAPLACIAN.fullmatch(name):
             space = [axis for axis in self.coords if axis != "t"]
             return Affine(linear={(laplacian["field"], 2 * axis): 1.0 for axis in space})
         if name in self.fields:
             return Affine(linear={(name, ""): 1.0})
-        derivative = _DERIVATIVE.fullmatch(name)
+        derivative = DERIVATIVE.fullmatch(name)
         if derivative is None:  # a coordinate
             return Affine(varies=True)
         return Affine(linear={(derivative["field"], "".join(sorted(derivative["axes"]))): 1.0})
+
+
+def over_readings(pde: AbstractPDE, observations: Observations) -> AbstractPDE:
+    """The equation with its functions of the state over the range that was read."""
+    if not isinstance(pde, Equation) or not pde.states:
+        return pde
+    found = {}
+    for name, state in pde.states.items():
+        is_read = state.field in observations.fields
+        values = observations.measured(state.field).values if is_read else np.zeros(0)
+        if not len(values) and state.between is None:
+            raise InputError(
+                f"Equation({name}=...): a function of {state.field}, which was not measured; give its "
+                f'range, pgt.UnknownFunction("{state.field}", between=(0, 1)).'
+            )
+        found[name] = state.over(values)
+    return with_attributes(pde, states=found)
 
 
 def _as_tuple(names) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _as_texts(texts) -> tuple[str, ...]:
+def without_arguments(text: str, functions: Mapping[str, UnknownFunction]) -> str:
+    """The text with D for D(u).
+
+    >>> without_arguments("u_t = div(D(u)*grad(u))", {"D": UnknownFunction("u")})
+    'u_t = div(D*grad(u))'
+    """
+    for name, function in functions.items():
+        arguments = r"\s*,\s*".join(map(re.escape, function.axes))
+        text = re.sub(rf"\b{re.escape(name)}\s*\(\s*{arguments}\s*\)", name, text)
+    return text
+
+
+def _as_texts(texts, functions: Mapping[str, UnknownFunction]) -> tuple[str, ...]:
     flat = [t for item in texts for t in ([item] if isinstance(item, str) else item)]
+    flat = [without_arguments(text, functions) for text in flat]
     if not flat:
         raise InputError(
             'Equation: no equation given; write e.g. Equation("u_t = nu*u_xx", nu=0.01).'
@@ -184,7 +248,7 @@ def _as_texts(texts) -> tuple[str, ...]:
         )
     for text in flat:
         parse_equation(text)
-    return tuple(map(plainly, flat))
+    return tuple(map(from_book_notation, flat))
 
 
 def _as_names(names, count) -> tuple[str, ...]:
@@ -226,7 +290,7 @@ def _measured(trees: Sequence[Tree], tables: Mapping[str, Table]) -> tuple[str, 
     names = {name.name for tree in trees for name in names_in(tree)}
     found = {name for name in names if _table_of(name, tables) is not None}
     for name in sorted(names - found):
-        if (match := _DERIVATIVE.fullmatch(name)) and match["field"] in tables:
+        if (match := DERIVATIVE.fullmatch(name)) and match["field"] in tables:
             raise InputError(
                 f"Equation: '{name}' is a second derivative of a table, which is interpolated linearly; "
                 "give a table of that derivative, or write the equation with first ones."
@@ -234,16 +298,18 @@ def _measured(trees: Sequence[Tree], tables: Mapping[str, Table]) -> tuple[str, 
     return tuple(sorted({*found, *tables}))
 
 
-def _taken_apart(texts, coords, constants, functions) -> tuple[Tree, ...]:
-    return _trees(texts, coords, constants, tuple(sorted(functions.items())))
+def _taken_apart(texts, coords, constants, functions, coordinates, states) -> tuple[Tree, ...]:
+    fields = tuple((name, state.field) for name, state in sorted(states.items()))
+    known = tuple(sorted(functions.items()))
+    return _trees(texts, coords, constants, known, coordinates, fields)
 
 
 @functools.lru_cache(maxsize=256)
-def _trees(texts, coords, constants, functions) -> tuple[Tree, ...]:
+def _trees(texts, coords, constants, functions, coordinates, states) -> tuple[Tree, ...]:
     meaning = {name: function.tree(name) for name, function in functions}
     trees, nodes = [], 0
     for text in texts:
-        expansion = Expansion(text, coords, constants, meaning, nodes)
+        expansion = Expansion(text, coords, constants, meaning, nodes, coordinates, dict(states))
         trees.append(expansion(parse_equation(text)))
         nodes = expansion.nodes
     return tuple(trees)
@@ -271,7 +337,7 @@ def _derived_field(name: str, coefficients) -> str | None:
     """`u` for `u_xx` and `lap(u)`, None for a plain name or a given coefficient."""
     if name in coefficients:
         return None
-    match = _DERIVATIVE.fullmatch(name) or _LAPLACIAN.fullmatch(name)
+    match = DERIVATIVE.fullmatch(name) or _LAPLACIAN.fullmatch(name)
     return match["field"] if match else None
 
 
@@ -282,7 +348,7 @@ def _fields(texts, trees, declared, coefficients, hidden) -> tuple[str, ...]:
         field = _derived_field(name.name, coefficients)
         if field is None or field in hidden:
             continue
-        if field in AXES or (declared and field not in declared):
+        if field in CARTESIAN or (declared and field not in declared):
             message = f"Equation: '{name.name}' differentiates '{field}', which is not a field."
             hint = suggestion(field, declared) or " Field names are any but x, y, z, t."
             raise point_at(text, name.position, message + hint)
@@ -290,7 +356,7 @@ def _fields(texts, trees, declared, coefficients, hidden) -> tuple[str, ...]:
     # In the order in which they are first mentioned, with or without a derivative.
     mentioned = (_derived_field(n.name, coefficients) or n.name for _, n in names)
     fields = declared or tuple(dict.fromkeys(name for name in mentioned if name in found))
-    if not fields or set(fields) & {*AXES}:
+    if not fields or set(fields) & {*CARTESIAN}:
         raise InputError(
             f"Equation(fields={fields}): an equation needs a field other than x, y, z, t; write a "
             'derivative such as u_t, or name it with fields=("u",).'
@@ -301,22 +367,31 @@ def _fields(texts, trees, declared, coefficients, hidden) -> tuple[str, ...]:
 def _coords(texts, declared, coefficients) -> tuple[str, ...]:
     for coord in declared:
         if coord not in AXES:
-            raise InputError(f"Equation(coords={declared}): '{coord}' is not one of x, y, z, t.")
+            raise InputError(
+                f"Equation(coords={declared}): '{coord}' is not one of {', '.join(AXES)}."
+            )
     found = set(declared)
     for text, name in _all_names(texts):
-        match = None if name.name in coefficients else _DERIVATIVE.fullmatch(name.name)
-        axes = match["axes"] if match else name.name if name.name in AXES else ""
+        match = None if name.name in coefficients else DERIVATIVE.fullmatch(name.name)
+        axes = match["axes"] if match else name.name if name.name in CARTESIAN else ""
         if len(axes) > MAX_ORDER:
             message = (
                 f"Equation: a derivative of order {len(axes)}; at most {MAX_ORDER} can be taken."
             )
             raise point_at(text, name.position, message)
         found |= set(axes)
-    for text, name in _all_names(texts):
-        if _LAPLACIAN.fullmatch(name.name) and not found - {"t"}:
-            message = f"Equation: {name.name} over which axes? Write e.g. coords=('x', 'y', 't')."
-            raise point_at(text, name.position, message)
     return tuple(axis for axis in AXES if axis in found)
+
+
+def _has_calculus(texts) -> bool:
+    """Whether there is a Laplacian, gradient or divergence in them."""
+    pending = list(map(parse_equation, texts))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Call) and node.function in CALCULUS:
+            return True
+        pending += node.parts
+    return False
 
 
 def _is_constant(equation, name: str) -> bool:
@@ -325,8 +400,16 @@ def _is_constant(equation, name: str) -> bool:
 
 def _check_coefficients(equation) -> None:
     occurring = {name.name for _, name in _all_names(equation.texts)}
-    taken = {*AXES, *FUNCTIONS, *CALCULUS}
-    for name in (*equation.coefficients, *equation.functions, *equation.tables):
+    taken = {*CARTESIAN, *equation.coords, *FUNCTIONS, *CALCULUS}
+    for name, state in equation.states.items():
+        if state.field not in equation.fields:
+            raise InputError(
+                f"Equation({name}=...): a function of '{state.field}', which is neither a coordinate nor "
+                f"a field; the fields are {', '.join(equation.fields)}."
+                + suggestion(state.field, equation.fields)
+            )
+    given = *equation.coefficients, *equation.functions, *equation.tables, *equation.states
+    for name in given:
         is_field = name in equation.fields and name not in equation.functions
         if is_field or name in taken:
             raise InputError(
@@ -345,11 +428,12 @@ def _missing(equation) -> list[tuple[str, Name]]:
     """Names in the text that nothing explains."""
     explained = {*equation.fields, *equation.coords, *equation.coefficients, *CONSTANTS}
     trees = equation._trees
-    explained |= set(_measured(trees, equation.tables))
+    explained |= {*_measured(trees, equation.tables), *equation.states}
     return [
         (text, name)
         for text, name in _all_names(equation.texts, trees)
-        if name.name not in explained and _derived_field(name.name, equation.coefficients) is None
+        if name.name.rstrip("'") not in explained
+        and _derived_field(name.name, equation.coefficients) is None
     ]
 
 

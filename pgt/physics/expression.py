@@ -10,14 +10,14 @@ from jaxtyping import Array, Float
 
 from pgt.core.errors import InputError
 from pgt.core.expression_trees import CONSTANTS, WITH_NUMPY, evaluate, names_in, unknown_name
-from pgt.core.parser import Tree, parse
+from pgt.core.parser import Call, Tree, parse
 
 
 class Expression(eqx.Module):
     """A formula in text, callable with its variables by name.
 
     Knows + - * / and powers (`^` or `**`), sin cos tan exp log sqrt tanh sinh cosh abs, atan2(y, x), min
-    and max of two or more, pi and e.
+    and max of two or more, step(a), which is 1 from a = 0 on and 0 before, pi and e.
 
     >>> float(Expression("2*x^2 + 1")(x=3.0))
     19.0
@@ -42,9 +42,33 @@ class Expression(eqx.Module):
             if name.name not in CONSTANTS and name.name not in known:
                 raise unknown_name(self.text, name, known, where)
 
+    def knots(self, axis: str) -> list[float]:
+        """Where along an axis it is switched, as by `step(t - 0.34)`."""
+        return switches(parse(self.text), axis)
+
     def __call__(self, **variables) -> Float[Array, "..."]:
         self.require(variables, "Expression")
         return jnp.asarray(evaluate(parse(self.text), lambda n: variables.get(n, CONSTANTS.get(n))))
+
+
+def switches(tree: Tree, axis: str) -> list[float]:
+    """Where along an axis the argument of a step changes its sign, if it is linear in that axis alone."""
+    found, pending = [], [tree]
+    while pending:
+        node = pending.pop()
+        pending += node.parts
+        if not isinstance(node, Call) or node.function != "step":
+            continue
+        if {n.name for n in names_in(node) if n.name not in CONSTANTS} != {axis}:
+            continue
+        at = [
+            float(evaluate(node.argument, lambda n, t=t: CONSTANTS.get(n, t), WITH_NUMPY))
+            for t in (0.0, 1.0, 2.0)
+        ]
+        slope = at[1] - at[0]
+        if slope and math.isclose(at[2] - at[1], slope, rel_tol=1e-9):
+            found.append(-at[0] / slope)
+    return found
 
 
 def require_finite(text: str, tree: Tree) -> None:

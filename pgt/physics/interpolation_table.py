@@ -15,10 +15,10 @@ from jaxtyping import Array, Float
 from pgt.core.checked import checked
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
-from pgt.core.numbers import as_numbers
+from pgt.core.numbers import as_numbers, listed
 from pgt.core.parser import suggestion
 from pgt.data._checks import closest
-from pgt.data.dates import are_dates, counted
+from pgt.data.dates import are_dates, as_seconds
 from pgt.data.domain import AXES
 from pgt.io.readers import read_columns
 
@@ -38,7 +38,7 @@ class Table(eqx.Module):
         A file as `pgt.io.read_observations` takes it, or a pandas DataFrame.
     value
         The name of the column of values.
-    x, y, z, t
+    x, y, z, t, r
         The names of the columns of the coordinates on which it depends. With two or more of them the
         rows are a grid: every combination occurs once.
     units
@@ -68,10 +68,11 @@ class Table(eqx.Module):
         y: str | None = None,
         z: str | None = None,
         t: str | None = None,
+        r: str | None = None,
         units: Mapping[str, str] | None = None,
         dialect: Dialect | None = None,
     ):
-        given = {"x": x, "y": y, "z": z, "t": t}
+        given = {"r": r, "x": x, "y": y, "z": z, "t": t}
         columns = {axis: name for axis, name in given.items() if name is not None}
         if not columns:
             raise InputError(
@@ -148,7 +149,7 @@ def table_from_xarray(where: str, array: xr.DataArray) -> Table:
     for dim in array.dims:
         if dim not in AXES:
             hint = suggestion(str(dim), AXES) or " Rename it with .rename(...)."
-            raise InputError(f"{where}: dimension '{dim}' is not one of x, y, z, t.{hint}")
+            raise InputError(f"{where}: dimension '{dim}' is not one of {listed(AXES)}.{hint}")
         if dim not in array.coords:
             raise InputError(
                 f"{where}: dimension '{dim}' has no coordinate; use .assign_coords({dim}=...)."
@@ -224,7 +225,7 @@ def _of_frame(frame: pd.DataFrame, name: str, column: str, units: Mapping[str, s
                 f"{column!r} holds dates; say from when t counts, as that of the readings does: "
                 f'`units={{"t": "s since {cells[0]}"}}`.'
             )
-        return counted(column, cells, units["t"])
+        return as_seconds(column, cells, units["t"])
     if name in units:
         raise InputError(
             f"Table(units={dict(units)!r}): the columns of a DataFrame have no units; convert "

@@ -9,6 +9,7 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from pgt.core.arguments import Powers
+from pgt.data.coordinate_systems import CARTESIAN
 from pgt.kernels.kernel import AbstractKernel
 
 
@@ -100,6 +101,8 @@ class AbstractPDE(eqx.Module):
     about: ClassVar[About | None] = None
     coords: eqx.AbstractVar[tuple[str, ...]]
     fields: eqx.AbstractVar[tuple[str, ...]]
+    # Those of the domain in which it holds (`in_domain`): what a Laplacian is there.
+    coordinates: str = eqx.field(static=True, default=CARTESIAN, kw_only=True)
 
     @abc.abstractmethod
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:

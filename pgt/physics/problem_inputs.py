@@ -13,6 +13,7 @@ import xarray as xr
 from pgt.core.errors import InputError
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.physics.curved_coordinates import in_domain
 from pgt.physics.equation import Equation
 from pgt.physics.equation_checks import check_dimensions, check_homogeneous, warn_of_growth
 from pgt.physics.pde import AbstractPDE
@@ -36,6 +37,7 @@ def as_problem(
     domain = domain if isinstance(domain, Domain) else Domain(**domain)
     if not isinstance(pde, AbstractPDE):
         pde = Equation(pde, coords=domain.axes)
+    pde = in_domain(pde, domain)
     found = _as_readings(readings, pde, domain)
     units = {**domain.units, **dict(found.units)}
     converted = in_problem_units(pde, dict.fromkeys(domain.axes, "") | units)

@@ -12,8 +12,10 @@ from typing import Any
 from jaxtyping import Array, Float
 
 from pgt.core.errors import InputError
-from pgt.data.domain import AXES
+from pgt.core.parser import CARTESIAN, DERIVATIVE, LETTERS
+from pgt.data.coordinate_systems import CARTESIAN as X_Y_Z
 from pgt.physics.condition_values import Source, Value, as_source, source_at
+from pgt.physics.curved_coordinates import CurvedDerivatives
 from pgt.physics.pde import AbstractPDE, Derivatives
 
 COMPONENTS = ("u", "v", "w")
@@ -83,9 +85,6 @@ def _sum(terms: Iterable[Float[Array, ""]]) -> Float[Array, ""]:
 # Names of fields: those that an equation is written with, and those that a user gives them.
 
 
-_DERIVATIVE = re.compile(r"(?P<field>\w+)_(?P<axes>[xyzt]+)")
-
-
 def as_fields(where: str, fields: str | Sequence[str], own: tuple[str, ...]) -> tuple[str, ...]:
     """The names that a user gives to the fields `own` of an equation.
 
@@ -99,7 +98,7 @@ def as_fields(where: str, fields: str | Sequence[str], own: tuple[str, ...]) -> 
             "different name(s), in that order."
         )
     for name in names:
-        if not name.isidentifier() or name in AXES or _DERIVATIVE.fullmatch(name):
+        if not name.isidentifier() or name in CARTESIAN or DERIVATIVE.fullmatch(name):
             raise InputError(
                 f"{where}(fields={names}): {name!r} cannot be the name of a field; write a word, no axis "
                 "(x, y, z, t) and no derivative (u_x), such as 'T'."
@@ -107,9 +106,12 @@ def as_fields(where: str, fields: str | Sequence[str], own: tuple[str, ...]) -> 
     return names
 
 
-def by_own_names(d: Derivatives, own: tuple[str, ...], fields: tuple[str, ...]) -> Derivatives:
-    """Derivatives asked for by the names `own`, of fields that the user calls otherwise."""
-    return d if own == fields else _Renamed(d, dict(zip(own, fields, strict=True)))
+def by_own_names(d: Derivatives, pde: AbstractPDE, own: tuple[str, ...]) -> Derivatives:
+    """Derivatives asked for by the names `own`, of fields that the user calls otherwise, in the
+    coordinates of the equation."""
+    if pde.coordinates != X_Y_Z:
+        d = CurvedDerivatives(d, pde.coordinates, pde.coords)
+    return d if own == pde.fields else _Renamed(d, dict(zip(own, pde.fields, strict=True)))
 
 
 def own_names(pde: AbstractPDE) -> tuple[str, ...]:
@@ -135,7 +137,7 @@ def rewritten(text: str, own: tuple[str, ...], fields: tuple[str, ...]) -> str:
     'T_t = diffusivity*lap(T) + source'
     """
     names = dict(zip(own, fields, strict=True))
-    found = rf"\b({'|'.join(own)})(?=_[xyzt]+\b|\b)"
+    found = rf"\b({'|'.join(own)})(?=_[{LETTERS}]+\b|\b)"
     return re.sub(found, lambda match: names[match[1]], text)
 
 
@@ -148,7 +150,7 @@ class _Renamed:
     def __call__(self, name: str) -> "Float[Array, '']":
         if name in self.names:
             return self.d(self.names[name])
-        derivative = _DERIVATIVE.fullmatch(name)
+        derivative = DERIVATIVE.fullmatch(name)
         if derivative is None:  # a coordinate
             return self.d(name)
         return self.d(f"{self.names[derivative['field']]}_{derivative['axes']}")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -12,6 +13,7 @@ from pgt.core.errors import InputError
 from pgt.core.registry import register
 from pgt.core.types import Point
 from pgt.core.unknown import Unknown
+from pgt.data.coordinate_systems import CARTESIAN, SPHERICAL, area_factor
 from pgt.data.domain import Domain
 from pgt.physics.condition_values import (
     Value,
@@ -253,6 +255,108 @@ def _slope(condition, evaluate: Evaluate, z: Point, field: str):
     """Across the wall, outwards."""
     region = condition._bound()
     return region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
+
+
+# ------------------------------------------------------------------------------- wells
+
+
+@register("well")
+class Well(AbstractWallCondition):
+    r"""A source of known rate at an end, such as a pumped well at a small radius.
+
+    The rate is that of a source q in the equation as it is written, integrated over all of it:
+
+    $$ c\, u_t = \nabla \cdot (k \nabla u) + q, \qquad \int q\, dV = \text{rate} $$
+
+    so that $k\, \partial u/\partial n$ times the area of the end is the rate, with k as the equation has
+    it, unknown or not. In cylindrical coordinates the area is 2 pi r per length of the axis, or times
+    that of the domain where z is an axis; in spherical ones it is 4 pi r².
+
+    Parameters
+    ----------
+    axis, side
+        The end: by default the lower one of r.
+    **values
+        The rate for each field, written as in `Initial`. One that is switched is a formula with `step`:
+        s="788/7*step(0.34 - t)". Drawdown has a positive rate where water is pumped, a head a negative.
+
+    >>> Well(s=788 / 7).axis
+    ('r',)
+    """
+
+    values: dict[str, Value]
+    coordinates: str = eqx.field(static=True)
+    equation: Any  # once it is known
+
+    def __init__(
+        self,
+        axis: AxisName = "r",
+        side: Side = "lower",
+        **values: Writable | Unknown | UnknownFunction,
+    ):
+        self._stand(axis, side, None, None)
+        self.values = as_values("Well", values)
+        self.coordinates, self.equation = CARTESIAN, None
+
+    def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Well":
+        check_fields("Well", self.values, fields)
+        axis, coordinates = (self.axis or ("r",))[0], domain.coordinates
+        bound = bound_to(with_static(self, coordinates=coordinates), wall_of(self, domain))
+        low = domain.bounds(axis)[0]
+        if coordinates != CARTESIAN and axis == "r" and self.side != "upper" and low <= 0:
+            raise InputError(
+                "Well: a well has a radius; begin the domain there, r=(0.1, ...). Far from it, the field "
+                "hardly depends on how small that is."
+            )
+        if coordinates == SPHERICAL and "θ" in domain.axes:
+            raise InputError("Well: in spherical coordinates with an angle its area is not known.")
+        return bound
+
+    def beside(self, pde: AbstractPDE) -> "Well":
+        """The same at an end of where this equation holds."""
+        return with_static(self, equation=pde)
+
+    def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+        region, (axis,) = self._bound(), self.axis or ("r",)
+        point = region.box.named(z)
+        area = area_factor(self.coordinates, point, axis)
+        for other in region.box.spatial_axes:
+            area = area * (1.0 if other == axis else region.box.extent[region.box.index(other)])
+
+        def row(field, rate):
+            slope = region.normal_derivative(z, lambda a: evaluate(z, f"{field}_{a}"))
+            given = value_beside(rate, evaluate, z, point)
+            return slope - given / (area * self._conductivity(field, axis, evaluate, z, point))
+
+        return jnp.stack([row(field, rate) for field, rate in self.values.items()])
+
+    def _conductivity(self, field: str, axis: str, evaluate: Evaluate, z: Point, point):
+        """k: what multiplies the second derivative across the end in the equation."""
+
+        def residuals(more):
+            asked = _Shifted(evaluate, z, point, f"{field}_{axis}{axis}", more)
+            return jnp.stack(
+                [jnp.asarray(r, float) for r in self.equation.residual(asked).values()]
+            )
+
+        _, slopes = jax.jvp(residuals, (jnp.zeros(()),), (jnp.ones(()),))
+        return jnp.sum(jnp.abs(slopes))
+
+
+class _Shifted:
+    """Derivatives at a point, one of them greater by a number."""
+
+    def __init__(self, evaluate: Evaluate, z: Point, point, name: str, more):
+        self.evaluate, self.z, self.point, self.name, self.more = evaluate, z, point, name, more
+
+    def __call__(self, name: str) -> Float[Array, ""]:
+        if name in self.point:
+            return self.point[name]
+        return self.evaluate(self.z, name) + (self.more if name == self.name else 0.0)
+
+    def laplacian(self, field: str) -> Float[Array, ""]:
+        space = [axis for axis in self.point if axis != "t"]
+        return jnp.sum(jnp.stack([self(f"{field}_{axis}{axis}") for axis in space]))
 
 
 # ------------------------------------------------------------------------------- traction

@@ -10,9 +10,11 @@ from pgt.core.errors import InputError
 from pgt.data.domain import Domain
 from pgt.plots.pieces import INK, PALETTE, SIZE, styled
 
-WRONG = "#D00000"
-SIDE = 400  # of the grid on which the inside is painted
-FEW = 600  # points of a wall drawn in space
+OUTSIDE_COLOR = "#D00000"
+# The inside is painted on a grid with so many points along each axis.
+GRID_SIDE = 400
+# Points of a wall that are drawn in space.
+MAX_WALL_POINTS_IN_SPACE = 600
 
 
 @checked
@@ -55,10 +57,10 @@ def draw_walls(axes: Axes, domain: Domain, colour: str = INK) -> None:
 
 def _draw_plane(axes: Axes, domain: Domain, walls) -> None:
     styled(axes)
-    x, y = (np.linspace(*domain.bounds(axis), SIDE) for axis in domain.spatial_axes)
+    x, y = (np.linspace(*domain.bounds(axis), GRID_SIDE) for axis in domain.spatial_axes)
     grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     axes.pcolormesh(
-        x, y, np.where(_inside(domain, grid), 1.0, np.nan).reshape(SIDE, SIDE),
+        x, y, np.where(_inside(domain, grid), 1.0, np.nan).reshape(GRID_SIDE, GRID_SIDE),
         cmap="Blues", vmin=0, vmax=8, shading="nearest", rasterized=True,
     )  # fmt: skip
     (left, right), (low, high) = (domain.bounds(axis) for axis in domain.spatial_axes)
@@ -83,7 +85,11 @@ def _draw_lines(axes: Axes, found: list[Float[np.ndarray, "m 2"]], colour: str) 
 def _draw_solid(axes, domain: Domain, walls) -> None:
     for index, (name, places) in enumerate(walls.items()):
         axes.scatter(
-            *places[:FEW].T, s=2, color=PALETTE[index % len(PALETTE)], label=name, alpha=0.6
+            *places[:MAX_WALL_POINTS_IN_SPACE].T,
+            s=2,
+            color=PALETTE[index % len(PALETTE)],
+            label=name,
+            alpha=0.6,
         )
     axes.legend(fontsize=SIZE, frameon=False)
     axes.set_box_aspect(tuple(np.ptp([domain.bounds(a) for a in domain.spatial_axes], axis=1)))
@@ -93,9 +99,9 @@ def _draw_readings(axes, places: Float[np.ndarray, "n k"], inside: Bool[np.ndarr
     axes.scatter(
         *places[inside].T, s=9, facecolor="white", edgecolor="black", linewidth=0.6, zorder=3
     )
-    axes.scatter(*places[~inside].T, s=16, color=WRONG, marker="x", linewidth=1.0, zorder=4)
+    axes.scatter(*places[~inside].T, s=16, color=OUTSIDE_COLOR, marker="x", linewidth=1.0, zorder=4)
     if not inside.all():
-        axes.set_title(f"{int((~inside).sum())} outside", fontsize=SIZE, color=WRONG)
+        axes.set_title(f"{int((~inside).sum())} outside", fontsize=SIZE, color=OUTSIDE_COLOR)
 
 
 def _inside(domain: Domain, places: Float[np.ndarray, "n k"]):
@@ -104,7 +110,8 @@ def _inside(domain: Domain, places: Float[np.ndarray, "n k"]):
     return domain.contains(np.column_stack([places, np.full(len(places), domain.bounds("t")[0])]))
 
 
-APART = 3.0  # times the usual step: a wall is drawn in pieces where its points are that far apart
+# A wall is drawn in pieces where a step exceeds the usual one by this factor.
+MAX_STEP_RATIO = 3.0
 
 
 def outlines(domain: Domain, most: int = 1024) -> dict[str, list[Float[np.ndarray, "m 2"]]]:
@@ -134,7 +141,7 @@ def lines(places: Float[np.ndarray, "n 2"], most: int) -> list[Float[np.ndarray,
     """Through places in their order, broken where the next one is far; a ring is closed."""
     ring = np.concatenate([places, places[:1]])
     step = np.linalg.norm(np.diff(ring, axis=0), axis=1)
-    ends = np.flatnonzero(step > APART * np.median(step)) + 1
+    ends = np.flatnonzero(step > MAX_STEP_RATIO * np.median(step)) + 1
     pieces = [piece for piece in np.split(ring, ends) if len(piece) > 1]
     every = max(len(ring) // most, 1)
     return [_thinned(piece, every) for piece in pieces]

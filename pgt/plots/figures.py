@@ -24,7 +24,8 @@ from pgt.plots import pieces
 from pgt.plots.domains import draw_walls
 from pgt.plots.pieces import INK, PALETTE, SIZE
 
-MANY = 50  # steps, above which a loss is smoothed over 2 % of them
+# With more steps a loss is smoothed over 2 % of them.
+MIN_STEPS_SMOOTHED = 50
 
 
 def loss_terms(history: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
@@ -58,7 +59,7 @@ def recorded(term: xr.DataArray, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def running_mean(values: np.ndarray) -> np.ndarray:
     """Mean over 2 % of the steps around each, fewer at the ends; a short series is kept."""
-    half = len(values) // 100 if len(values) > MANY else 0
+    half = len(values) // 100 if len(values) > MIN_STEPS_SMOOTHED else 0
     total = np.concatenate([[0.0], np.cumsum(values)])
     centre = np.arange(len(values))
     low, high = np.maximum(centre - half, 0), np.minimum(centre + half + 1, len(values))
@@ -232,7 +233,7 @@ def _of_training(axes: Axes, history: xr.Dataset, terms: Sequence[str] | None) -
         colour = INK if name == "held_out" else PALETTE[index % len(PALETTE)]
         dashes = "--" if name == "held_out" else "-"
         smooth = np.exp(running_mean(np.log(loss)))
-        if len(loss) > MANY:
+        if len(loss) > MIN_STEPS_SMOOTHED:
             axes.semilogy(step, loss, color=colour, alpha=0.25, linewidth=0.6)
         axes.semilogy(step, smooth, dashes, color=colour, linewidth=1.4)
         ends.append((np.log10(smooth[-1]), name, colour))

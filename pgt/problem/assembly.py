@@ -23,13 +23,13 @@ from pgt.data.splits import (
     Groups,
     HeldOutBy,
     blocks,
-    ordered,
+    in_canonical_order,
     parts,
     require_sensors,
     rows_held_out,
     usual_groups,
 )
-from pgt.data.visibility import parted
+from pgt.data.visibility import split_by_walls
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import network_of
 from pgt.nn.scaling import Scaling
@@ -128,7 +128,7 @@ def assemble(
     """
     training = training or Training()
     pde, known = bordered(pde, conditions)
-    observations = ordered(match_fields(observations, pde, domain))
+    observations = in_canonical_order(match_fields(observations, pde, domain))
     training = replace(training, hold_out_by=held_out_by(observations, training))
     seeds = _seeds(error_bars, seed)
     with in_precision(training):
@@ -229,7 +229,7 @@ def held_out_groups(
     found = blocks(observations)
     if domain is None:
         return found
-    return parted(domain, np.asarray(observations.points, float), found)
+    return split_by_walls(domain, np.asarray(observations.points, float), found)
 
 
 def held_out_by(observations: Observations, training: Training) -> HeldOutBy:

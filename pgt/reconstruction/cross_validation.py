@@ -14,13 +14,14 @@ from pgt.core.arguments import Seed
 from pgt.core.checked import checked
 from pgt.core.files import require_writable
 from pgt.core.fingerprint import contents
-from pgt.core.folder_lock import owned
+from pgt.core.folder_lock import lock_folder
 from pgt.data import splits
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.methods.plan import choose
 from pgt.models.field_model import AbstractFieldModel
 from pgt.physics.conditions import AbstractCondition
+from pgt.physics.curved_coordinates import at_axis
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem
 from pgt.physics.unknown_conditions import bordered
@@ -169,6 +170,7 @@ def cross_validate(
     ((60, 1), 60, 2)
     """
     observations, pde, domain = as_problem(observations, pde, domain)
+    conditions = at_axis(conditions, pde, domain)
     pde, conditions = bordered(pde, conditions)
     training = training or Training()
     observations = match_fields(observations, pde, domain)
@@ -180,7 +182,7 @@ def cross_validate(
     if not checkpoint:
         return fits.of(parts, None, say)
     require_writable(Path(checkpoint), "write another checkpoint=")
-    with owned(Path(checkpoint), below=True):
+    with lock_folder(Path(checkpoint), below=True):
         return fits.of(parts, Path(checkpoint), say)
 
 

@@ -2,14 +2,18 @@
 
 import difflib
 import importlib
-from collections.abc import Mapping
+import math
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
 from pgt.core.attempts import Attempts
+from pgt.core.errors import InputError
 from pgt.core.numbers import number
+from pgt.core.progress import ProgressBar
 from pgt.data.query_points import with_fixed
 from pgt.models.linearised import network_of
 from pgt.physics.unknown_conditions import bare
@@ -131,6 +135,44 @@ def report(result: "Reconstruction", path: Path, axes: Mapping[str, Any]) -> Pat
     written = _import_later("pgt.report").write_report(data, path, attempts)
     attempts.warn()
     return written
+
+
+def write(
+    result: "Reconstruction",
+    path: Path,
+    ending: str | None,
+    asked: tuple[Sequence[str] | None, float | Sequence[float] | None],
+    at: Mapping[str, Any] | None,
+    axes: Mapping[str, Any],
+    progress: bool | None = None,
+) -> tuple[Path, dict[str, int]]:
+    """The file of the quantities and quantiles asked for on a grid, and the sizes of that.
+
+    The grid is computed and written part by part; but a VTK file holds a whole instant at once.
+    """
+    if ending is not None and path.suffix.lower() != ending:
+        raise InputError(f"{path}: the name must end in {ending}.")
+    writers, of = _import_later("pgt.io.writers"), result.evaluation
+    if path.suffix.lower() == ".vtr":
+        field = result.grid(*asked, at=at, **axes)
+        return writers.write_field(field, path), {str(d): n for d, n in field.sizes.items()}
+    sizes, parts = of.grid_parts(axes, of.query(*asked), at)
+    total = math.prod(sizes.values())
+    if path.parent.is_dir() and (free := shutil.disk_usage(path.parent).free) < 8 * total:
+        raise InputError(
+            f"{path}: {total:,} points need {8e-9 * total:.3g} GB of disk for each quantity, and "
+            f"{1e-9 * free:.3g} GB are free; ask for fewer points."
+        )
+
+    def shown():
+        done = 0
+        for where, part in parts:
+            yield where, part
+            done += math.prod(part.sizes.values())
+            bar.update("write", done / total, {})
+
+    with ProgressBar(progress, "write") as bar:
+        return writers.write_parts(shown(), sizes, path), sizes
 
 
 def drawable(field: xr.Dataset) -> xr.Dataset:

@@ -3,23 +3,26 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Bool
 
 from pgt.core.errors import InputError
 from pgt.core.numbers import listed, number
-from pgt.core.unknown import named_unknowns
+from pgt.core.unknown import named_coefficients, resolve
 from pgt.data.domain import Domain
 from pgt.nn.trees import is_double, precision
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.unknown_conditions import functions_of
+from pgt.physics.unknown_conditions import bare, functions_of
 from pgt.uncertainty.intervals import (
     DEFAULT_LEVEL,
     Estimate,
     interval_of_fit,
     intervals,
 )
+from pgt.uncertainty.members import Members
 
 if TYPE_CHECKING:
     from pgt.reconstruction.result import Reconstruction
@@ -42,7 +45,7 @@ def known_intervals(result: "Reconstruction", level: float = DEFAULT_LEVEL) -> d
                 node, known[name]["deviation"], level, known[name].get("remaining_step", 0.0),
                 shifts.get(name, 0.0),
             )
-            for name, node in named_unknowns(result.pde)
+            for name, node in named_coefficients(result.pde)
             if name in known
         }  # fmt: skip
 
@@ -85,6 +88,34 @@ def function_grids(
             dict.fromkeys(others, 0), drop=True
         )
         found |= {str(column): table[column] for column in table.data_vars}
+    return xr.Dataset(found)
+
+
+def state_functions(
+    pde: AbstractPDE, members: Members | None, axes: Mapping, quantiles: Sequence[float] | None
+) -> xr.Dataset:
+    """Unknown functions of the state over its range, as a grid has fields: with error bars, where there
+    are members."""
+    given, found = bare(pde), {}
+    for name, state in getattr(given, "states", {}).items():
+        size = axes.get(state.field, FUNCTION_POINTS)
+        low, high = state.between or (0.0, 1.0)
+        at = np.linspace(low, high, size) if np.ndim(size) == 0 else np.asarray(size, float)
+
+        def values(pde, name=name, at=at):
+            return jax.vmap(resolve(bare(pde)).states[name])(jnp.asarray(at))
+
+        with precision(is_double(pde)):
+            column = np.asarray(values(pde), float)
+            table = {name: (state.field, column)}
+            if members is not None and quantiles is not None:
+                each = np.asarray(jax.vmap(values)(members.pdes), float)
+                table[name] = (state.field, np.median(each, axis=0))
+                table[f"{name}_std"] = (state.field, each.std(axis=0))
+                rows = np.quantile(each, quantiles, axis=0)
+                table[f"{name}_quantile"] = (("quantile", state.field), rows)
+        coords = {state.field: at} | ({"quantile": list(quantiles)} if quantiles else {})
+        found |= dict(xr.Dataset(table, coords).data_vars)
     return xr.Dataset(found)
 
 

@@ -1,6 +1,7 @@
 """Evaluation of a fitted field at points or on a grid, in chunks; the answers are xarray datasets."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from pgt.data.origin import HERE, QUANTILE, Origin
 from pgt.data.query_points import (
     as_axes,
     as_points,
+    beyond,
     outside,
     outside_grid,
     require_grid,
@@ -54,6 +56,9 @@ MIN_TERM_SIZE = 0.1
 # takes seconds to compile for every other size.
 CHUNK = 1 << 13
 SMALL_CHUNK = 1 << 10
+# The number of values in a part of a grid that is written part by part: more of them are computed
+# faster, and take more memory.
+PART_VALUES = 1 << 21
 
 
 class Query(NamedTuple):
@@ -128,29 +133,71 @@ class Evaluation:
         require_points(len(points), f"{len(points)} points", self._columns(query))
         table = self._evaluate(query, lambda rows: points[rows], len(points))
         coords = {a: ("point", points[:, i]) for i, a in enumerate(self.domain.axes)}
-        coords |= self._outside(("point",), outside(points, self.domain))
+        if (is_outside := outside(points, self.domain)).any():
+            self._warn_of_outside(int(is_outside.sum()), len(points))
+            coords["outside"] = ("point", is_outside)
         data = {name: ("point", column) for name, column in table.items()}
         found = self._dataset(data, coords, query)
         return found if self.domain.shape is None else masked(found, self.domain)
 
     def gridded(self, axes: Mapping, query: Query, at: Mapping | None = None) -> xr.Dataset:
         """The answers on a grid; axes that `at` holds at a position are no dimensions of it."""
-        axes = with_fixed(axes, at, self.domain)
-        require_grid(axes, self.domain, self._columns(query))
-        positions = as_axes(axes, self.domain)
-        # Time first, then z, y, x: the order in which fields are stored and drawn.
+        require_grid(with_fixed(axes, at, self.domain), self.domain, self._columns(query))
+        _, parts = self.grid_parts(axes, query, at, values=None)
+        ((_, found),) = parts
+        return found
+
+    def grid_parts(
+        self,
+        axes: Mapping,
+        query: Query,
+        at: Mapping | None = None,
+        values: int | None = PART_VALUES,
+    ) -> tuple[dict[str, int], Iterator[tuple[dict[str, slice], xr.Dataset]]]:
+        """The sizes of a grid, and the answers on it in parts of about so many values: where each
+        lies, and the answers there. The parts follow each other as the rows of a table, time slowest,
+        then z, y and x: the order in which fields are stored and drawn.
+        """
+        positions = as_axes(with_fixed(axes, at, self.domain), self.domain)
+        sizes = {axis: len(positions[axis]) for axis in reversed(self.domain.axes)}
+        is_beyond = self._warn_beyond(positions)
+        held = dict.fromkeys(at or (), 0)
+        quantiles = {"quantile": len(query.quantiles or ())}
+        if query.is_one_quantile or not query.quantiles:
+            quantiles = {}
+
+        def parts():
+            count = None if values is None else max(values // self._columns(query), 1)
+            for where in _parts_of_grid(sizes, count):
+                at_part = {axis: positions[axis][where[axis]] for axis in self.domain.axes}
+                found = self._on_grid(at_part, query, is_beyond)
+                yield {d: s for d, s in where.items() if d not in held}, found.isel(held)
+
+        return {dim: n for dim, n in sizes.items() if dim not in held} | quantiles, parts()
+
+    def _warn_beyond(self, positions: Mapping[str, np.ndarray]) -> bool:
+        """Whether a grid has points outside the domain; warns of them once."""
+        inside = [~beyond(axis, column, self.domain) for axis, column in positions.items()]
+        total = math.prod(len(column) for column in inside)
+        count = total - math.prod(int(column.sum()) for column in inside)
+        if count:
+            self._warn_of_outside(count, total)
+        return count > 0
+
+    def _on_grid(
+        self, positions: dict[str, np.ndarray], query: Query, is_beyond: bool
+    ) -> xr.Dataset:
         dims = tuple(reversed(self.domain.axes))
         shape = tuple(len(positions[d]) for d in dims)
         table = self._at_once(query, positions)
         if table is None:
             table = self._at_nodes(query, positions, dims)
         data = {name: (dims, column.reshape(shape)) for name, column in table.items()}
-        coords = {a: (a, p) for a, p in positions.items()}
-        coords |= self._outside(dims, outside_grid(positions, self.domain, dims))
+        coords: dict[str, tuple] = {a: (a, p) for a, p in positions.items()}
+        if is_beyond:
+            coords["outside"] = (dims, outside_grid(positions, self.domain, dims))
         found = self._dataset(data, coords, query)
-        if self.domain.shape is not None:
-            found = masked(found, self.domain)
-        return found.isel(dict.fromkeys(at or (), 0))
+        return found if self.domain.shape is None else masked(found, self.domain)
 
     def _at_once(self, query: Query, positions: Mapping) -> dict[str, np.ndarray] | None:
         """The answers on a grid by models that have a way for all of its points; else None."""
@@ -337,18 +384,12 @@ class Evaluation:
         """
         return len(self.pde.fields) * (1 if query.quantiles is None else 2 + len(query.quantiles))
 
-    def _outside(self, dims: tuple[str, ...], beyond: np.ndarray) -> dict[str, tuple]:
-        """The coordinate that marks points outside the domain, where there are any; it also warns
-        of them.
-        """
-        if not beyond.any():
-            return {}
+    def _warn_of_outside(self, count: int, total: int) -> None:
         values = "the field is a guess" if self.domain.shape is None else "the answer is NaN"
         warn_of(
-            f"{beyond.sum()} of {beyond.size} points lie outside {self.domain}: nothing was fitted "
+            f"{count} of {total} points lie outside {self.domain}: nothing was fitted "
             f"there, and {values}. The coordinate `outside` of the answer marks them."
         )
-        return {"outside": (dims, beyond)}
 
     def _quantiles(self, quantiles) -> tuple[float, ...] | None:
         """The given quantiles; None where there are no members."""
@@ -382,7 +423,11 @@ class Evaluation:
     def _answers(self, query: Query, count: int) -> tuple[Callable, int]:
         """points ↦ columns by name, and how many points to give it at a time."""
         if self.members is None or query.quantiles is None:
-            return _compiled(self.model, self.readings, query.values), min(CHUNK, max(count, 1))
+            context = _encode(self.model, self.readings)
+            return (
+                lambda points: _answer(query.values, self.model, context, jnp.asarray(points)),
+                min(CHUNK, max(count, 1)),
+            )
         each, quantiles = self.members.compiled_values(query.values), query.quantiles
         size = self.members.chunk_size(count)
         return lambda points: member_statistics(each(points), quantiles), size
@@ -399,6 +444,26 @@ class Evaluation:
         for name, unit in (axes | query.units).items():
             dataset[name].attrs["units"] = unit
         return dataset.isel(quantile=0) if query.quantiles and query.is_one_quantile else dataset
+
+
+def _parts_of_grid(sizes: Mapping[str, int], count: int | None) -> Iterator[dict[str, slice]]:
+    """Where the parts of a grid lie, each of at most so many points; None: a single part.
+
+    The slowest dimension along which a part may have several positions is divided into pieces of
+    equal length, those before it into single positions, and those after it stay whole.
+    """
+    dims, lengths = list(sizes), list(sizes.values())
+    whole = {dim: slice(0, size) for dim, size in sizes.items()}
+    if count is None or math.prod(lengths) <= count:
+        yield whole
+        return
+    split = next(k for k in range(len(dims)) if math.prod(lengths[k + 1 :]) <= count)
+    step = max(count // math.prod(lengths[split + 1 :]), 1)
+    for outer in np.ndindex(*lengths[:split]):
+        single = {dims[k]: slice(i, i + 1) for k, i in enumerate(outer)}
+        for start in range(0, lengths[split], step):
+            piece = slice(start, min(start + step, lengths[split]))
+            yield whole | single | {dims[split]: piece}
 
 
 def _with_quantiles(data: dict, quantiles: Sequence[float]) -> dict:
@@ -448,11 +513,6 @@ def _padded(chunk: np.ndarray, size: int) -> np.ndarray:
     return np.resize(chunk, (size, chunk.shape[1]))
 
 
-def _compiled(model: AbstractFieldModel, readings: Observations, values: Callable) -> Callable:
-    context = _encode(model, readings)
-
-    @compiled
-    def run(model, context, points):
-        return jax.vmap(lambda z: values(lambda y: model.decode(context, y), z))(points)
-
-    return lambda points: run(model, context, jax.numpy.asarray(points))
+@compiled  # once for all parts of a grid: `values` is the same function
+def _answer(values: Callable, model: AbstractFieldModel, context, points):
+    return jax.vmap(lambda z: values(lambda y: model.decode(context, y), z))(points)

@@ -35,7 +35,7 @@ def on_tensor_grid(
     sizes = [len(positions) for positions in axes]
     longest = int(np.argmax(sizes))
     a_row = fields * count * max(len(alongs), 1) * int(np.prod(sizes)) // sizes[longest]
-    answer, columns = _answer(values), {}
+    columns = {}
     for part in _parts(sizes[longest], max(SLAB // a_row, 1)):
         slab = [z[part] if k == longest else z for k, z in enumerate(axes)]
         known = {}
@@ -43,8 +43,8 @@ def on_tensor_grid(
             found = model.on_grid(slab, along)
             if found is None:
                 return None
-            known[along] = found.reshape(*found.shape[:2], -1)
-        table = answer(known, _points(slab))
+            known[along] = jnp.asarray(found.reshape(*found.shape[:2], -1))
+        table = _answer(values, known, jnp.asarray(_points(slab)))
         table = _first(table) if quantiles is None else member_statistics(table, quantiles)
         for name, column in table.items():
             column = np.asarray(column).reshape([len(z) for z in slab])
@@ -65,21 +65,15 @@ def _points(axes: Sequence[Float[np.ndarray, " _"]]) -> Float[np.ndarray, "n d"]
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
-def _answer(values: Callable) -> Callable:
-    """(derivatives of every model, points) ↦ (k, n) by name."""
+@compiled  # once for all parts of a grid: `values` is the same function
+def _answer(values: Callable, derivatives: dict[Along, Array], points: Float[Array, "n d"]):
+    """(k, n) by name: the values at points from the derivatives of every model."""
 
     def at(derivatives: dict[Along, Float[Array, " c"]], z: Float[Array, " d"]):
         return values(KnownDerivatives(derivatives), z)
 
-    @compiled
-    def run(derivatives, points):
-        of_one = jax.vmap(at, in_axes=(1, 0))
-        return jax.vmap(of_one, in_axes=(0, None))(derivatives, points)
-
-    def answer(derivatives: dict[Along, Float[np.ndarray, "k c n"]], points):
-        return run({along: jnp.asarray(d) for along, d in derivatives.items()}, jnp.asarray(points))
-
-    return answer
+    of_one = jax.vmap(at, in_axes=(1, 0))
+    return jax.vmap(of_one, in_axes=(0, None))(derivatives, points)
 
 
 def _first(table: dict[str, Array]) -> dict[str, Array]:

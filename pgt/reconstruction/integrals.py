@@ -8,7 +8,7 @@ sum; at a sharp corner it exceeds the spread of a fit of exact readings.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
@@ -20,10 +20,11 @@ from pgt.core.errors import InputError, warn_of
 from pgt.core.numbers import as_numbers
 from pgt.core.unknown import Unknown
 from pgt.data.condition_regions import Faces, Spread
+from pgt.data.coordinate_systems import CARTESIAN
 from pgt.data.dates import are_counted, are_dates, dates, seconds
 from pgt.data.domain import Domain
 from pgt.data.query_points import beyond
-from pgt.geometry.walls import gathered
+from pgt.geometry.walls import gather_points
 from pgt.physics.unknown_conditions import bare
 from pgt.physics.wall_conditions import PRESSURE, velocity_in
 from pgt.reconstruction.evaluation import Evaluation
@@ -64,7 +65,8 @@ class Integrals:
 
     A wall is named as in a condition: `"cylinder"`, or `axis="x", side="upper"` for an end of the box;
     `where` chooses a part of it. `t` is an instant or several, 11 over the whole time by default.
-    The end of a line is one place: what goes through it is per area.
+    The end of a line is one place: what goes through it is per area; in cylindrical coordinates per
+    length of the axis, in spherical ones a total.
     """
 
     evaluation: Evaluation
@@ -166,10 +168,12 @@ class Integrals:
         *,
         is_even: bool = False,
     ) -> IntegrationPart:
-        """A wall of the shape, or ends of the box."""
+        """A wall of the shape, or ends of the box; weights are areas in space."""
         if wall is None and len(self._space) == 1:
-            return _end_points(self._domain.walls(axis, side, where), self._domain)
-        return _wall(self._domain.space, wall, axis, side, where, is_even)
+            found = _end_points(self._domain.walls(axis, side, where), self._domain)
+        else:
+            found = _wall(self._domain.space, wall, axis, side, where, is_even)
+        return _in_space(found, self._domain)
 
     def _velocity(self) -> tuple[str, ...]:
         velocity = velocity_in(self.evaluation.pde.fields, self._domain)
@@ -187,7 +191,8 @@ class Integrals:
         return float(given.value if isinstance(given, Unknown) else given)
 
     def _across(self, values: Values, field: str, part: IntegrationPart) -> np.ndarray:
-        slopes = (values[f"{field}_{a}"] * part.normals[:, k] for k, a in enumerate(self._space))
+        across = part.normals / self._domain.scale_factors(part.places)
+        slopes = (values[f"{field}_{a}"] * across[:, k] for k, a in enumerate(self._space))
         return np.asarray(sum(slopes))
 
     def _instants(self, t) -> np.ndarray | None:
@@ -267,8 +272,8 @@ def _wall(space: Domain, wall: str | None, axis, side: str, where: str | None, i
     parts = space.boundary(wall, axis, side, where)
     if not is_even and len(space.axes) == 2:
         return IntegrationPart(
-            *gathered(parts, MAX_POINTS_ON_WALL),
-            IntegrationPart(*gathered(parts, MAX_POINTS_ON_WALL // 2)),
+            *gather_points(parts, MAX_POINTS_ON_WALL),
+            IntegrationPart(*gather_points(parts, MAX_POINTS_ON_WALL // 2)),
         )
     found = Spread.on(space.box, parts)
     places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)
@@ -277,7 +282,17 @@ def _wall(space: Domain, wall: str | None, axis, side: str, where: str | None, i
 
 def _inside(space: Domain, count: int, coarser: IntegrationPart | None = None) -> IntegrationPart:
     places, weights = space.quadrature(count)
+    weights = weights * space.volume_factor(places)
     return IntegrationPart(places, np.zeros_like(places), weights, coarser)
+
+
+def _in_space(part: IntegrationPart, domain: Domain) -> IntegrationPart:
+    """The same with areas in space for those in the coordinates."""
+    if domain.coordinates == CARTESIAN:
+        return part
+    along_normal = np.sum(np.abs(part.normals) * domain.scale_factors(part.places), axis=1)
+    weight = part.weight * domain.volume_factor(part.places) / along_normal
+    return replace(part, weight=weight, coarser=part.coarser and _in_space(part.coarser, domain))
 
 
 def _equal_weights(places, normals, area: float) -> IntegrationPart:

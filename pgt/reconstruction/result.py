@@ -17,9 +17,9 @@ from pgt.core.checked import checked
 from pgt.core.doubt import Doubt, FieldError, Verdict
 from pgt.core.errors import InputError
 from pgt.core.files import naming_the_place
-from pgt.core.manifest import kept_up
+from pgt.core.manifest import update_manifest
 from pgt.core.stage import Stage, stages_of
-from pgt.core.unknown import named_unknowns
+from pgt.core.unknown import named_coefficients
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.query_points import as_points, check_either
@@ -28,10 +28,11 @@ from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.trees import is_double, precision
 from pgt.physics.derivatives import residual
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.unknown_conditions import functions_of
 from pgt.problem.checkpoint import TRAINING_FILE as CHECKPOINT
 from pgt.reconstruction import display, held_out_predictions
 from pgt.reconstruction.cross_validation import CrossValidation
-from pgt.reconstruction.estimates import function_grids, known_intervals
+from pgt.reconstruction.estimates import function_grids, known_intervals, state_functions
 from pgt.reconstruction.evaluation import Evaluation, Query
 from pgt.reconstruction.integrals import Integrals
 from pgt.reconstruction.verdict_evidence import evidence_of
@@ -141,9 +142,51 @@ class Reconstruction(eqx.Module):
         return of.gridded(axes, of.query(quantities, quantiles), at)
 
     @checked
+    def to_netcdf(
+        self,
+        path: str | Path,
+        quantities: Sequence[str] | None = None,
+        quantiles: float | Sequence[float] | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        progress: bool | None = None,
+        **axes,
+    ) -> Path:
+        """Write the field on a grid, as in `grid`, to a NetCDF file; returns its path.
+
+        It is computed and written part by part, so that memory does not grow with the grid. `progress`:
+        show a progress bar; default: when standard error is a terminal.
+        """
+        asked = quantities, quantiles
+        return display.write(self, Path(path), ".nc", asked, at, axes, progress)[0]
+
+    @checked
+    def to_zarr(
+        self,
+        path: str | Path,
+        quantities: Sequence[str] | None = None,
+        quantiles: float | Sequence[float] | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        progress: bool | None = None,
+        **axes,
+    ) -> Path:
+        """Write the field on a grid to a Zarr store; as `to_netcdf`."""
+        asked = quantities, quantiles
+        return display.write(self, Path(path), ".zarr", asked, at, axes, progress)[0]
+
+    @checked
     def functions(self, quantiles: float | Sequence[float] | None = None, **axes) -> xr.Dataset:
-        """Unknown functions of equation and conditions, each over its own coordinates; as `grid`."""
-        return function_grids(self.pde, self.domain, self.grid, axes, quantiles)
+        """Unknown functions of equation and conditions, each over its own coordinates, or over the range
+        of the field that it depends on; as `grid`."""
+        checked = self.evaluation.query(None, quantiles).quantiles
+        states = state_functions(self.pde, self.members, axes, checked)
+        of_coordinates = {a: size for a, size in axes.items() if a in self.domain.axes}
+        if states and not functions_of(self.pde):
+            return states
+        return function_grids(self.pde, self.domain, self.grid, of_coordinates, quantiles).merge(
+            states
+        )
 
     @checked
     def residual(self, points=None, *, at: Mapping[str, Any] | None = None, **axes) -> xr.Dataset:
@@ -180,7 +223,7 @@ class Reconstruction(eqx.Module):
         """The learned coefficients, by their name in the equation."""
         pde = self.pde if self.members is None else self.members.median_equation()
         with precision(is_double(pde)):
-            return {name: float(node.value) for name, node in named_unknowns(pde)}
+            return {name: float(node.value) for name, node in named_coefficients(pde)}
 
     @property
     def history(self) -> xr.Dataset:
@@ -360,7 +403,7 @@ class Reconstruction(eqx.Module):
     @checked
     def save(self, folder: str | Path) -> None:
         """Write everything into `folder` (safetensors + JSON)."""
-        with naming_the_place(Path(folder)), kept_up(Path(folder)):
+        with naming_the_place(Path(folder)), update_manifest(Path(folder)):
             serialise.save(folder, FILE, self)
 
     @staticmethod

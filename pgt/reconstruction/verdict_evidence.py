@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pgt.core.stage import stages_of
-from pgt.core.unknown import named_unknowns
-from pgt.data.visibility import cells
+from pgt.core.unknown import named_coefficients
+from pgt.data.visibility import count_cells
 from pgt.nn.trees import is_double, precision
 from pgt.physics.gauge import freedom
 from pgt.reconstruction.cross_validation import CrossValidation
@@ -53,7 +53,7 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
         relative_residuals=result.evaluation.relative_residuals(
             points, result.record.get("typical_residuals")
         ),
-        cells=cells(np.concatenate([r.points for r in readings]), result.domain),
+        cells=count_cells(np.concatenate([r.points for r in readings]), result.domain),
         conditions=result.record.get("conditions", ()),
         contradicted_conditions=result.record.get("contradicted_conditions", ()),
         displaced_sensor=result.record.get("displaced_sensor"),
@@ -97,7 +97,7 @@ def _coefficient_notes(result: "Reconstruction", points: np.ndarray) -> _Coeffic
         result.record.get("learned_coefficients", {}),
         result.record.get("first_guesses", {}),
     )
-    nodes = dict(named_unknowns(result.pde))
+    nodes = dict(named_coefficients(result.pde))
     estimates = known_intervals(result)
     shares = result.evaluation.coefficient_sensitivities(points) if nodes else {}
     unidentified, notes = {}, {}

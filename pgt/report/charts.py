@@ -11,9 +11,11 @@ from pgt.core.numbers import digits_between, number, superscript, ticks
 
 WIDTH, HEIGHT = 420, 280
 LEFT, RIGHT, TOP, BOTTOM = 62, 12, 10, 44
-MOST_POINTS = 400  # of a line: a phone shows no more
-MOST_DOTS = 1500
-COLOURS = 8  # classes s0 to s7 of the style sheet
+# Points of a line: a phone shows no more.
+MAX_LINE_POINTS = 400
+MAX_DOTS = 1500
+# The classes s0 to s7 of the style sheet.
+COLOR_CLASSES = 8
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def line_chart(lines: Mapping[str, tuple], x_label: str, y_label: str, log: bool
     y = np.concatenate([line[1] for line in kept.values()])
     frame = ChartFrame(_span(x, 0), _decades(y) if log else _span(y, 0.05), log)
     body = "".join(
-        _path(frame, *line, f"line s{k % COLOURS}") for k, line in enumerate(kept.values())
+        _path(frame, *line, f"line s{k % COLOR_CLASSES}") for k, line in enumerate(kept.values())
     )
     title = f"{y_label} over {x_label}: {', '.join(kept)}"
     below = legend(list(kept)) if len(kept) > 1 else ""
@@ -94,7 +96,7 @@ def share_chart(x: np.ndarray, parts: Mapping[str, np.ndarray], x_label: str, y_
     usable = np.flatnonzero(total > 0)
     if len(usable) < 2:
         return ""
-    usable = usable[_evenly(len(usable), MOST_POINTS)]
+    usable = usable[_evenly(len(usable), MAX_LINE_POINTS)]
     x = np.asarray(x, float)[usable]
     tops = 100 * np.cumsum(np.abs(table[:, usable]) / total[usable], axis=0)
     frame = ChartFrame(_span(x, 0), (0.0, 100.0))
@@ -102,7 +104,7 @@ def share_chart(x: np.ndarray, parts: Mapping[str, np.ndarray], x_label: str, y_
     for k, top in enumerate(tops):
         upper = _points(*frame.at(x, top))
         lower = _points(*(side[::-1] for side in frame.at(x, under)))
-        bands.append(f'<path class="band s{k % COLOURS}" d="M{upper}L{lower}Z"/>')
+        bands.append(f'<path class="band s{k % COLOR_CLASSES}" d="M{upper}L{lower}Z"/>')
         under = top
     drawn = frame.drawn("".join(bands), x_label, y_label, f"{y_label}: {', '.join(parts)}")
     return drawn + legend(list(parts))
@@ -110,7 +112,7 @@ def share_chart(x: np.ndarray, parts: Mapping[str, np.ndarray], x_label: str, y_
 
 def agreement_chart(measured: np.ndarray, predicted: np.ndarray, name: str, unit: str) -> str:
     """Predicted against measured; on the line they agree."""
-    kept = _evenly(len(measured), MOST_DOTS)
+    kept = _evenly(len(measured), MAX_DOTS)
     measured, predicted = measured[kept], predicted[kept]
     both = _span(np.concatenate([measured, predicted]), 0.05)
     frame = ChartFrame(both, both, height=WIDTH - LEFT - RIGHT + TOP + BOTTOM)
@@ -129,7 +131,7 @@ def agreement_chart(measured: np.ndarray, predicted: np.ndarray, name: str, unit
 def legend(names: Sequence[str]) -> str:
     """Names beside their colours."""
     items = (
-        f'<li><span class="swatch s{k % COLOURS}"></span>{escape(n)}</li>'
+        f'<li><span class="swatch s{k % COLOR_CLASSES}"></span>{escape(n)}</li>'
         for k, n in enumerate(names)
     )
     return f'<ul class="legend">{"".join(items)}</ul>'
@@ -138,7 +140,7 @@ def legend(names: Sequence[str]) -> str:
 def _drawable(line: tuple, log: bool) -> tuple[np.ndarray, np.ndarray]:
     x, y = (np.asarray(side, float) for side in line)
     usable = np.flatnonzero(np.isfinite(x) & np.isfinite(y) & ((y > 0) | (not log)))
-    usable = usable[_evenly(len(usable), MOST_POINTS)]
+    usable = usable[_evenly(len(usable), MAX_LINE_POINTS)]
     return x[usable], y[usable]
 
 

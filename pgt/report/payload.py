@@ -57,15 +57,24 @@ def _diverging() -> np.ndarray:
 # What the page's maps are drawn from: thinned, 16 bits a value, base64 in JSON.
 
 
-FIELD_VALUES = 500_000  # in all maps of the field: some 400 kB where it is smooth
-RESIDUAL_VALUES = 200_000  # fewer, for it is rough and hard to deflate
-MOST_ACROSS = 240  # grid points along a drawn axis: more than a phone shows
-MOST_STOPS = 60  # positions of a slider
-FEWEST_STOPS = 30  # kept while a map can be thinned instead
-MOST_READINGS = 2_000  # for each field
-LEVELS = 4095  # of a value: a part in 8000 of its range is enough for a picture and three digits
-MISSING = 4096  # the code of NaN
-BOTH_SIGNS = 0.25  # the smaller side, of the larger, from which a field counts as signed
+# Values in all maps of the field together: some 400 kB where it is smooth.
+MAX_FIELD_VALUES = 500_000
+# The residual is rough and compresses worse, so its maps have fewer values.
+MAX_RESIDUAL_VALUES = 200_000
+# Grid points along a drawn axis: more than a phone shows.
+MAX_GRID_POINTS = 240
+# The largest number of positions of a slider.
+MAX_SLIDER_STOPS = 60
+# So many positions of a slider are kept while a map can be thinned instead.
+MIN_SLIDER_STOPS = 30
+# The largest number of readings of each field that are drawn.
+MAX_READINGS = 2_000
+# A value is stored as one of so many levels, enough for a picture and three digits.
+VALUE_LEVELS = 4095
+# The code of NaN.
+MISSING_CODE = 4096
+# A field counts as signed where its smaller side is this share of the larger one.
+MIN_SIGN_RATIO = 0.25
 
 
 def payload(data: ReportData) -> dict:
@@ -84,7 +93,7 @@ def viewer(data: ReportData, grid: xr.Dataset, error_bars: xr.Dataset | None) ->
     whole = {str(n): array.astype(np.float32) for n, array in _same_axes(grid).data_vars.items()}
     bars = {} if error_bars is None else dict(_same_axes(error_bars).data_vars)
     first = next(iter(whole.values()))
-    budget = RESIDUAL_VALUES if signed else FIELD_VALUES
+    budget = MAX_RESIDUAL_VALUES if signed else MAX_FIELD_VALUES
     places = _thinned(first, budget // (len(whole) + len(bars)))
     layers = []
     for name, array in whole.items():
@@ -121,10 +130,11 @@ def _thinned(array: xr.DataArray, budget: int) -> dict[str, np.ndarray]:
     long = [str(axis) for axis in array.dims if array.sizes[axis] > 1]
     sliders = ["t"] if len(long) > 2 and "t" in long else []
     sizes = {
-        str(a): min(n, MOST_STOPS if a in sliders else MOST_ACROSS) for a, n in array.sizes.items()
+        str(a): min(n, MAX_SLIDER_STOPS if a in sliders else MAX_GRID_POINTS)
+        for a, n in array.sizes.items()
     }
     while math.prod(sizes.values()) > budget and max(sizes.values()) > 2:
-        stops = [axis for axis in sliders if sizes[axis] > FEWEST_STOPS]
+        stops = [axis for axis in sliders if sizes[axis] > MIN_SLIDER_STOPS]
         longest = stops[0] if stops else max(sizes, key=lambda axis: sizes[axis])
         sizes[longest] = max(int(0.95 * sizes[longest]), 2)
     places = {}
@@ -155,8 +165,8 @@ def _on(array: xr.DataArray, places: dict[str, np.ndarray]) -> np.ndarray:
 def _layer(name: str, unit: str, values: np.ndarray, kind: str) -> dict:
     finite = values[np.isfinite(values)].astype(float)
     least, most = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
-    step = (most - least) / LEVELS or 1.0
-    codes = np.full(values.shape, MISSING, "<u2")
+    step = (most - least) / VALUE_LEVELS or 1.0
+    codes = np.full(values.shape, MISSING_CODE, "<u2")
     codes[np.isfinite(values)] = np.rint((finite - least) / step)
     low, high, colours = _colour_range(finite, kind)
     return {
@@ -176,7 +186,7 @@ def _colour_range(finite: np.ndarray, kind: str) -> tuple[float, float, str]:
         return -bound, bound, "diverging"
     if kind == "spread":
         return 0.0, high if high > 0 else 1.0, "spread"
-    if low < 0 < high and min(-low, high) > BOTH_SIGNS * max(-low, high):
+    if low < 0 < high and min(-low, high) > MIN_SIGN_RATIO * max(-low, high):
         bound = max(-low, high)
         return -bound, bound, "diverging"
     return low, high if high > low else low + 1.0, "sequential"
@@ -203,11 +213,11 @@ def _readings(data: ReportData, name: str) -> dict:
     points, values = (np.concatenate([getattr(p, n) for p in parts]) for n in ("points", "values"))
     held = np.concatenate([np.full(len(p.rows), k, np.uint8) for k, p in enumerate(parts)])
     kept = np.arange(len(values))
-    if len(kept) > MOST_READINGS:
-        kept = np.sort(np.random.default_rng(0).permutation(kept)[:MOST_READINGS])
+    if len(kept) > MAX_READINGS:
+        kept = np.sort(np.random.default_rng(0).permutation(kept)[:MAX_READINGS])
     # In double precision: what lies far from zero would else be drawn somewhere else.
     columns = {a: _packed(points[kept, i].astype("<f8")) for i, a in enumerate(data.fitted.coords)}
-    note = f"{number(MOST_READINGS, 4)} of {len(values)} readings are drawn."
+    note = f"{number(MAX_READINGS, 4)} of {len(values)} readings are drawn."
     return {
         "points": columns,
         "values": _packed(values[kept].astype("<f4")),

@@ -14,7 +14,7 @@ from pgt.core.numbers import interval
 from pgt.core.unknown import named_unknowns
 from pgt.data import Domain, Observations
 from pgt.data.query_points import require_grid
-from pgt.data.visibility import cells
+from pgt.data.visibility import count_cells
 from pgt.io.file_access import name_file_in_errors
 from pgt.io.readers import describe_files
 from pgt.kernels import NoKernel
@@ -182,7 +182,7 @@ def draw(run: RunFile) -> Path | None:
 
 def _coverage(readings: Observations, domain: Domain) -> str:
     """Of the cells of a coarse grid, how many hold a reading."""
-    found = cells(readings.points, domain)
+    found = count_cells(readings.points, domain)
     elsewhere = "; in the others only equation and conditions say what happens"
     return found.in_words + ("" if found.filled == found.total else elsewhere)
 

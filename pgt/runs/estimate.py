@@ -23,7 +23,8 @@ from pgt.problem.budget import hidden_units, polish_settings, tunes_all_weights
 from pgt.runs.check import how_solved
 from pgt.training.settings import Polish
 
-COMPILING = 15.0  # seconds of a step, and of a polish, on two cores
+# Seconds to compile a step, and a polish, on two cores.
+COMPILE_SECONDS = 15.0
 # Of every point and weight, operations of a step; of every point and hidden unit, numbers that it keeps
 # (value, derivatives, and what leads back), and how often one is read or written. Counted by the compiler
 # on networks of 8 to 64 units and an equation of second order.
@@ -82,7 +83,7 @@ def estimate(task: Task, say: Say) -> list[tuple[str, str]]:
         if training.steps:
             each = speed.seconds(_work_of_step(task))
             spent = training.steps * each if training.seconds is None else training.seconds
-            before, rows = spent + COMPILING, _of_steps(task, each)
+            before, rows = spent + COMPILE_SECONDS, _of_steps(task, each)
         if settings := polish_settings(task.model, training):
             found = rows_of_polish(task, settings)
             finish = _seconds_of_polish(found, settings, speed)
@@ -149,7 +150,10 @@ def _work_of_step(task: Task) -> Work:
 def _of_steps(task: Task, each: float) -> list[tuple[str, str]]:
     return [
         ("memory of a step", f"about {_size(KEPT * _values(task))}"),
-        ("time of a step", f"about {1e3 * each:.2g} ms, after some {COMPILING:.0f} s of compiling"),
+        (
+            "time of a step",
+            f"about {1e3 * each:.2g} ms, after some {COMPILE_SECONDS:.0f} s of compiling",
+        ),
     ]
 
 
@@ -163,7 +167,7 @@ def _of_polish(rows: LeastSquaresSize, settings: Polish) -> str:
 
 
 def _seconds_of_polish(rows: LeastSquaresSize, settings: Polish, speed: Speed) -> float:
-    whole = COMPILING + settings.iterations * speed.seconds(rows.work())
+    whole = COMPILE_SECONDS + settings.iterations * speed.seconds(rows.work())
     return whole if settings.seconds is None else min(whole, settings.seconds)
 
 

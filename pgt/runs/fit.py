@@ -16,9 +16,9 @@ from pgt.config.parts import Parts
 from pgt.core.attempts import Attempts
 from pgt.core.doubt import Verdict
 from pgt.core.files import in_one_piece
-from pgt.core.folder_lock import owned
+from pgt.core.folder_lock import lock_folder
 from pgt.core.manifest import NAME as CHECKSUMS
-from pgt.core.manifest import changed_since, stamps, write_manifest
+from pgt.core.manifest import changed_since, file_stamps, write_manifest
 from pgt.core.provenance import provenance
 from pgt.core.stage import Stage
 from pgt.io.readers import describe_files
@@ -40,11 +40,11 @@ from pgt.runs.folder import (
     sign,
     work_files,
 )
-from pgt.runs.report import MOST_SUSPICIOUS, UNJUDGED, report_data, with_origins
+from pgt.runs.report import MAX_SUSPICIOUS, UNJUDGED, report_data, with_origins
 from pgt.uncertainty.misfits import far_readings, with_sensor_names
 
 Say = Callable[[str], None]
-COURSE = "convergence.png"
+CONVERGENCE_FIGURE = "convergence.png"
 
 
 class Finished(NamedTuple):
@@ -73,13 +73,13 @@ def fit(
     """
     check_folder(folder, resume, folds, overwrite)
     parts, plan = prepare(run, seconds)
-    with owned(folder):
+    with lock_folder(folder):
         check_folder(folder, resume, folds, overwrite)  # it may have had another owner meanwhile
         identity = identity_of(plan.first) | {"folds": folds}
         claim(folder, identity, resume=resume, overwrite=overwrite)
-        before = stamps(folder)
+        before = file_stamps(folder)
         with in_one_piece(folder / RUN_FILE) as path:
-            path.write_text(written_down(run), encoding="utf-8")
+            path.write_text(run_file_text(run), encoding="utf-8")
         if not resume:
             sign(folder, identity)
         found = _cross_validated(run, parts, plan.first, folds, folder, say)
@@ -124,7 +124,7 @@ def _cross_validated(
     return found
 
 
-def written_down(run: RunFile) -> str:
+def run_file_text(run: RunFile) -> str:
     """The run file as it was, with what was laid over it, and where its paths start."""
     lines = [f"# {run.path.name}; the readings' path starts in {run.path.parent.resolve()}"]
     lines += [f"# --set {override}" for override in run.overrides]
@@ -149,12 +149,12 @@ def write_results(
     shown = None
     if field is not None:
         shown = attempts(
-            REPORT, lambda: report_data(result, field, written_down(run), folds, attempts)
+            REPORT, lambda: report_data(result, field, run_file_text(run), folds, attempts)
         )
         for kind in run.output.formats:
             _write_field(kind, field, result, folder, attempts)
     if "png" in run.output.formats and (result.history.sizes["step"] or result.stages):
-        attempts(COURSE, lambda: _draw_course(result, folder / COURSE))
+        attempts(CONVERGENCE_FIGURE, lambda: _draw_course(result, folder / CONVERGENCE_FIGURE))
     verdict = None if shown is None else shown.verdict
     verdict = verdict or attempts("the verdict", lambda: result.verdict(folds), UNJUDGED)
     tables = Tables() if shown is None else shown.tables
@@ -177,7 +177,7 @@ def _export_field(field: xr.Dataset, result: Reconstruction, path: Path) -> None
 
 
 def _draw_field(field: xr.Dataset, result: Reconstruction, path: Path) -> None:
-    suspects = far_readings(result.misfits()).head(MOST_SUSPICIOUS)
+    suspects = far_readings(result.misfits()).head(MAX_SUSPICIOUS)
     figure = plots.field(
         _drawable(field), sensors=result.observations, domain=result.domain,
         held_out=result.held_out, suspects=with_sensor_names(suspects, result.record.get("origins", ())),

@@ -50,7 +50,7 @@ def claim(folder: Path, identity: Identity, *, resume: bool, overwrite: bool) ->
             manifest.require_unchanged(folder, below=f"{name}/")
         require_same_run(folder, identity)
     if overwrite:
-        clear(folder)
+        clear_folder(folder)
     # From here on files change: those that were written before are no longer what the list says.
     (folder / manifest.NAME).unlink(missing_ok=True)
 
@@ -75,7 +75,7 @@ def require_same_run(folder: Path, identity: Identity) -> None:
         )
 
 
-def clear(folder: Path) -> None:
+def clear_folder(folder: Path) -> None:
     """Remove what a run left in the folder; whatever else lies there stays."""
     for name, mark in ((CHECKPOINT, f"{IDENTITY}.*"), (FOLDS, "fold-*")):
         if any((folder / name).glob(mark)):

@@ -10,14 +10,14 @@ import numpy as np
 from pgt import io
 from pgt.core.attempts import Attempts
 from pgt.core.errors import InputError
-from pgt.core.folder_lock import owned
-from pgt.core.manifest import changed_files, kept_up, require_unchanged
+from pgt.core.folder_lock import lock_folder
+from pgt.core.manifest import changed_files, require_unchanged, update_manifest
 from pgt.data.dates import is_date
 from pgt.data.query_points import require_points, with_fixed
 from pgt.models.linearised import network_of
 from pgt.physics.unknown_conditions import bare
 from pgt.reconstruction.cross_validation import CrossValidation
-from pgt.reconstruction.display import coefficient_texts, seconds_of
+from pgt.reconstruction.display import coefficient_texts, seconds_of, write
 from pgt.reconstruction.result import Reconstruction
 from pgt.report import write_report
 from pgt.runs.folder import METRICS, REPORT, RUN_FILE
@@ -95,16 +95,15 @@ def predict(
         axes = parse_axes(grid or "", result.domain.axes)
         fixed = parse_fixed(at or "", result.domain.axes)
         axes = with_fixed(axes, fixed, result.domain)
-        field = result.grid(asked, **axes)
-        with kept_up(output.parent):
-            written = io.write_field(field, output)
-        counts = " × ".join(f"{field.sizes[axis]} of {axis}" for axis in result.domain.axes)
+        with update_manifest(output.parent):
+            written, sizes = write(result, output, None, (asked, None), None, axes)
+        counts = " × ".join(f"{sizes[axis]} of {axis}" for axis in result.domain.axes)
         return f"{written}: a grid of {counts}"
     known = dict(result.observations.units) | result.domain.units
     units = {axis: known[axis] for axis in result.domain.axes if axis in known}
     wanted = io.read_points(points, result.domain.axes, units=units)
     values = result.at(wanted, asked)
-    with kept_up(output.parent):
+    with update_manifest(output.parent):
         written = io.write_values(values, output)
     return f"{written}: {len(wanted)} points"
 
@@ -117,7 +116,7 @@ def rewrite_report(folder: Path, attempts: Attempts) -> Path:
     if RUN_FILE in changed_files(folder):
         shown = f"# edited since the fit\n{shown}"
     folds = CrossValidation.load(folder)
-    with owned(folder), kept_up(folder):
+    with lock_folder(folder), update_manifest(folder):
         data = report_data(result, result.grid(), shown, folds, attempts)
         return write_report(data, folder / REPORT, attempts)
 

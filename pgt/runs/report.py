@@ -33,9 +33,12 @@ from pgt.uncertainty.misfits import (
 )
 from pgt.uncertainty.verdict import Evidence, judge
 
-MOST_SUSPICIOUS = 10  # readings far from the field that are shown
-MOST_NAMED = 100  # whose sensors and lines are kept
-WALL_POINTS = 400  # of a wall that is drawn
+# The number of readings far from the field that are shown.
+MAX_SUSPICIOUS = 10
+# Sensors and lines are kept for so many readings.
+MAX_NAMED = 100
+# The number of points of a wall that is drawn.
+WALL_POINTS = 400
 
 
 def report_data(
@@ -95,7 +98,7 @@ def with_origins(result: Reconstruction, columns: Columns) -> Reconstruction:
     """The result with the sensors and lines of what may be suspected, as the files say them; it keeps
     them in its record, for whoever loads it."""
     misfits, axes = result.misfits(), result.domain.axes
-    suspects = (largest_misfits(misfits, MOST_NAMED), drifting_sensors(misfits, axes))
+    suspects = (largest_misfits(misfits, MAX_NAMED), drifting_sensors(misfits, axes))
     rows = [
         {key: row[key] for key in (*READING_KEYS, "sensor", "line") if key in row}
         for table in suspects
@@ -144,7 +147,7 @@ def _numbers(pde: AbstractPDE) -> dict[str, float]:
 def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
     """What else is known; dates are counted in seconds from `start`, as in the figures."""
     misfits, axes = evidence.misfits, result.domain.axes
-    suspects = evidence.named(far_readings(misfits).head(MOST_SUSPICIOUS))
+    suspects = evidence.named(far_readings(misfits).head(MAX_SUSPICIOUS))
     if start:
         misfits, suspects = (table.assign(t=table["t"] - start) for table in (misfits, suspects))
     return Tables(

@@ -35,7 +35,7 @@ from jaxtyping import Bool, Float, Int
 from pgt.core.doubt import FieldError
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.visibility import in_sight, nearest
+from pgt.data.visibility import are_visible, nearest
 from pgt.geometry.low_discrepancy import evenly
 from pgt.inference.linear_gaussian import CLEAN
 
@@ -301,5 +301,5 @@ def near_readings(
     if domain.shape is not None:
         place, turn = np.nonzero(near)
         there = np.asarray(readings.points, float)[which[place, turn]]
-        near[place, turn] = in_sight(domain, points[place], there)
+        near[place, turn] = are_visible(domain, points[place], there)
     return np.asarray(near.any(axis=1))

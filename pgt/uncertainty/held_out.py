@@ -8,7 +8,7 @@ from jaxtyping import Float
 from pgt.core.doubt import HeldOutError
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.splits import Groups, spared_sensors
+from pgt.data.splits import Groups, choose_held_out_sensors
 from pgt.inference.gaussian_process import predict_by_process
 
 
@@ -107,5 +107,5 @@ def left_out_as_held_out(
     """All readings, each predicted from the others, or from other sensors where enough sensors
     remain.
     """
-    simple = interpolate_left_out(readings, domain, spared_sensors(readings))
+    simple = interpolate_left_out(readings, domain, choose_held_out_sensors(readings))
     return HeldOutPredictions(readings, predictions, simple, len(readings))

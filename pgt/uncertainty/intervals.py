@@ -17,7 +17,7 @@ from scipy import special, stats
 
 from pgt.core.errors import InputError
 from pgt.core.numbers import number, percent
-from pgt.core.unknown import Unknown, named_unknowns
+from pgt.core.unknown import Unknown, named_coefficients
 from pgt.nn.trees import is_double, precision
 from pgt.uncertainty.members import Members, require_members
 
@@ -83,7 +83,7 @@ def intervals(
     if not 0 < level < 1:
         raise InputError(f"intervals(level={level!r}): write a number between 0 and 1, as 0.9.")
     with precision(is_double(members)):
-        named = named_unknowns(members.pdes)
+        named = named_coefficients(members.pdes)
     raws = {name: np.asarray(node.raw, float) for name, node in named}
     is_posterior = members.is_posterior
     within = stats.norm if is_posterior else stats.t(len(members) - 1)

@@ -126,17 +126,7 @@ class Members(eqx.Module):
         """points ↦ {name: (k, n)}, compiled for the number of points of the first call."""
         # Members with the same readings and encoder, as of a posterior, share one context.
         contexts = batched.share(_encode(self))
-
-        @compiled
-        def run(members: Members, own, common, points):
-            def one(part):
-                (model, _, _), context = part
-                return jax.vmap(lambda z: values(lambda y: model.decode(context, y), z))(points)
-
-            parts = (members.own, own), (members.common, common)
-            return batched.over_members(one, *parts, members.count)
-
-        return lambda points: run(self, *contexts, jnp.asarray(points))
+        return lambda points: _evaluate(values, self, *contexts, jnp.asarray(points))
 
     def chunk_size(self, count: int) -> int:
         """How many of `count` points to compute at a time, so that memory stays bounded."""
@@ -161,6 +151,16 @@ class Members(eqx.Module):
         with precision(is_double(self)):
             median = jax.tree.map(lambda rows: jnp.median(rows, axis=0), self.own[1])
             return eqx.combine(median, self.common[1])
+
+
+@compiled  # once for all points at which the same function is asked for
+def _evaluate(values: Callable, members: Members, own, common, points):
+    def one(part):
+        (model, _, _), context = part
+        return jax.vmap(lambda z: values(lambda y: model.decode(context, y), z))(points)
+
+    parts = (members.own, own), (members.common, common)
+    return batched.over_members(one, *parts, members.count)
 
 
 @compiled  # compiled once for all queries of a result

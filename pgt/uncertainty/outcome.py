@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pgt.core.unknown import named_unknowns
-from pgt.data.splits import Groups, sensors, spared_sensors
+from pgt.data.splits import Groups, choose_held_out_sensors, sensors
 from pgt.inference.likelihood import misfit_size
 from pgt.methods.closed_form.band_posterior import (
     Answer,
@@ -208,7 +208,7 @@ def outcome_of(
     left_out = [left_out_errors(found, readings, g) for g in (sensors(readings), _blocks(task))]
     if task.problem.likelihood == "gauss":
         predictions = left_out_predictions(found, readings)
-    spared, problem = spared_sensors(readings), task.problem
+    spared, problem = choose_held_out_sensors(readings), task.problem
     sensor_errors, spreads = left_out_errors(found, readings, spared)
     has_held_out = len(task.held_out) > 0
     error = held_out_error_of(fit, task) if has_held_out else _misfit_size(sensor_errors, problem)

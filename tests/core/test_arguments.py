@@ -6,6 +6,7 @@ from typing import Annotated, get_type_hints
 import numpy as np
 import pytest
 
+import pgt
 from pgt.core.arguments import (
     LARGEST,
     Count,
@@ -19,6 +20,7 @@ from pgt.core.arguments import (
     Size,
     metadata_of,
 )
+from pgt.core.registry import parts
 
 
 def test_marks_are_found_at_any_depth_in_order():
@@ -48,3 +50,29 @@ def test_counts_begin_at_one_and_choices_compare_by_what_they_offer():
     assert OneOf("x", "y").choices == ("x", "y")
     assert OneOf("x", "y") != OneOf("y", "x")
     assert hash(OneOf(1, 2)) == hash(OneOf(1, 2))
+
+
+def test_every_model_refuses_a_number_beyond_its_limits():
+    domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    scaling = pgt.Scaling.fit(pgt.sample(pgt.datasets.heat(), n=9), domain)
+    given = {"scaling": scaling, "kernel": pgt.kernels.NoKernel()}
+    refused = []
+    for model in parts("model").values():
+        hints = get_type_hints(model.__init__, include_extras=True)
+        known = {name: value for name, value in given.items() if name in hints}
+        for name, hint in hints.items():
+            for bound in metadata_of(hint, Limits)[:1]:
+                smallest = bound.above if bound.above is not None else bound.at_least
+                with pytest.raises(pgt.InputError, match=rf"{name}="):
+                    model(**known, **{name: smallest - 1})
+                refused.append((model, name))
+    assert len(refused) > 30
+
+
+def test_the_settings_of_a_fit_refuse_numbers_beyond_their_limits():
+    for make in (pgt.Training, pgt.Polish, pgt.Ensemble, pgt.Posterior):
+        for name, hint in get_type_hints(make, include_extras=True).items():
+            for bound in metadata_of(hint, Limits)[:1]:
+                smallest = bound.above if bound.above is not None else bound.at_least
+                with pytest.raises(pgt.InputError, match=rf"{name}="):
+                    make(**{name: smallest - 1})

@@ -6,7 +6,7 @@ import pytest
 
 from pgt.core.errors import InputError
 from pgt.core.files import (
-    UNFINISHED,
+    TEMPORARY_PREFIX,
     in_one_piece,
     make_folder,
     naming_the_place,
@@ -21,7 +21,7 @@ def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path):
     with in_one_piece(path) as temporary:
         temporary.write_text("new")
         assert (temporary.parent, temporary.suffix) == (tmp_path, ".txt")
-        assert temporary.name.startswith(UNFINISHED)
+        assert temporary.name.startswith(TEMPORARY_PREFIX)
         with in_one_piece(path) as other:  # another process, in the middle of the same file
             assert other != temporary
             other.write_text("theirs")
@@ -73,7 +73,12 @@ def test_a_folder_below_a_file_is_refused_with_the_remedy(tmp_path):
 
 def test_what_nobody_finished_is_removed(tmp_path):
     (tmp_path / "below").mkdir()
-    for name in (f"{UNFINISHED}field-x.nc", f"below/{UNFINISHED}a.json", "field.nc", ".hidden"):
+    for name in (
+        f"{TEMPORARY_PREFIX}field-x.nc",
+        f"below/{TEMPORARY_PREFIX}a.json",
+        "field.nc",
+        ".hidden",
+    ):
         (tmp_path / name).write_text("")
     remove_unfinished(tmp_path)
     assert sorted(p.name for p in tmp_path.iterdir()) == [".hidden", "below", "field.nc"]

@@ -12,8 +12,8 @@ import pytest
 
 from pgt.core import folder_lock
 from pgt.core.errors import InputError
-from pgt.core.files import UNFINISHED
-from pgt.core.folder_lock import LOCK, owned
+from pgt.core.files import TEMPORARY_PREFIX
+from pgt.core.folder_lock import LOCK, lock_folder
 
 STARTS = int(os.environ.get("PGT_STARTS", "6"))
 ROOT = Path(__file__).parents[2]
@@ -23,10 +23,10 @@ import sys, time
 from pathlib import Path
 from pgt.core.errors import InputError
 from pgt.core.files import in_one_piece
-from pgt.core.folder_lock import owned
+from pgt.core.folder_lock import lock_folder
 folder, log = map(Path, sys.argv[1:])
 try:
-    with owned(folder):
+    with lock_folder(folder):
         log.open("a").write("begin\\n")
         for number in range(20):
             with in_one_piece(folder / "state.json") as path:
@@ -64,8 +64,8 @@ def test_of_many_that_start_at_once_one_owns_the_folder(tmp_path):
 HOLDS = """
 import sys, time
 from pathlib import Path
-from pgt.core.folder_lock import owned
-with owned(Path(sys.argv[1])):
+from pgt.core.folder_lock import lock_folder
+with lock_folder(Path(sys.argv[1])):
     open(Path(sys.argv[1]) / ".pgt-field-abc.nc", "w").write("half")
     print("mine", flush=True, file=sys.stderr)
     time.sleep(100)
@@ -76,26 +76,26 @@ def test_a_killed_owner_leaves_nothing_behind(tmp_path):
     holder = started(HOLDS, tmp_path)
     assert holder.stderr is not None
     assert holder.stderr.readline() == "mine\n"
-    with pytest.raises(InputError) as error, owned(tmp_path):
+    with pytest.raises(InputError) as error, lock_folder(tmp_path):
         pass
     assert f"process {holder.pid} on " in str(error.value)
     assert "another folder" in str(error.value)
     assert (tmp_path / ".pgt-field-abc.nc").is_file()  # it is not ours
     holder.send_signal(signal.SIGKILL)
     holder.communicate()
-    with owned(tmp_path):
+    with lock_folder(tmp_path):
         assert [path.name for path in tmp_path.iterdir()] == [LOCK]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_folders_below_are_cleared_where_they_are_ours(tmp_path):
     (tmp_path / "below").mkdir()
-    left, own = tmp_path / "below" / f"{UNFINISHED}a.json", tmp_path / ".mine-a1b2c3d4.txt"
+    left, own = tmp_path / "below" / f"{TEMPORARY_PREFIX}a.json", tmp_path / ".mine-a1b2c3d4.txt"
     left.write_text("half")
     own.write_text("")
-    with owned(tmp_path):
+    with lock_folder(tmp_path):
         assert left.is_file()
-    with owned(tmp_path, below=True):
+    with lock_folder(tmp_path, below=True):
         assert not left.is_file()
     assert own.is_file()
 
@@ -111,7 +111,7 @@ def test_a_lock_that_its_owner_removed_meanwhile_is_asked_for_again(tmp_path, mo
         return lock(handle, folder)
 
     monkeypatch.setattr(folder_lock, "_is_locked", slow)
-    with owned(tmp_path):
+    with lock_folder(tmp_path):
         assert (tmp_path / LOCK).is_file()
     assert len(times) == 2
 
@@ -121,12 +121,12 @@ def test_a_file_system_without_locks_is_said(tmp_path, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(folder_lock.fcntl, "flock", unsupported)
-    with pytest.warns(UserWarning, match="without locks"), owned(tmp_path):
+    with pytest.warns(UserWarning, match="without locks"), lock_folder(tmp_path):
         pass
 
 
 def test_whoever_has_not_signed_yet_is_another_process(tmp_path):
-    with owned(tmp_path):
+    with lock_folder(tmp_path):
         (tmp_path / LOCK).write_text("")
-        with pytest.raises(InputError, match="belongs to another process"), owned(tmp_path):
+        with pytest.raises(InputError, match="belongs to another process"), lock_folder(tmp_path):
             pass

@@ -10,7 +10,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from pgt.core import machine as limits
 from pgt.core import machine as memory
 from pgt.core.errors import InputError
-from pgt.core.machine import SMALL, WAITING, available_memory, blas_threads, require_memory
+from pgt.core.machine import (
+    MAX_SINGLE_THREAD_ROWS,
+    MAX_SLOWDOWN,
+    available_memory,
+    blas_threads,
+    require_memory,
+)
 
 
 def test_what_does_not_fit_is_refused_with_both_numbers():
@@ -65,17 +71,21 @@ def slower(monkeypatch):
     return times
 
 
-@pytest.mark.parametrize(("size", "inside"), [(100, 1), (SMALL, 1), (SMALL + 1, 2)])
+@pytest.mark.parametrize(
+    ("size", "inside"), [(100, 1), (MAX_SINGLE_THREAD_ROWS, 1), (MAX_SINGLE_THREAD_ROWS + 1, 2)]
+)
 def test_small_matrices_have_one_thread_only_inside(two_threads, slower, size, inside):
     with blas_threads(size):
         assert threads() == {inside}
     assert threads() == {2}
 
 
-@pytest.mark.parametrize(("times", "inside"), [(0.5, 2), (0.9 * WAITING, 2), (1.1 * WAITING, 1)])
+@pytest.mark.parametrize(
+    ("times", "inside"), [(0.5, 2), (0.9 * MAX_SLOWDOWN, 2), (1.1 * MAX_SLOWDOWN, 1)]
+)
 def test_large_matrices_have_one_thread_where_two_wait(two_threads, slower, times, inside):
     slower["two"] = times
-    with blas_threads(SMALL + 1):
+    with blas_threads(MAX_SINGLE_THREAD_ROWS + 1):
         assert threads() == {inside}
     assert threads() == {2}
 

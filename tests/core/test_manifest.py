@@ -10,10 +10,10 @@ from pgt.core.errors import InputError
 from pgt.core.manifest import (
     NAME,
     changed_files,
-    kept_up,
     read_manifest,
     require_intact,
     require_unchanged,
+    update_manifest,
     write_manifest,
 )
 
@@ -89,12 +89,12 @@ def test_files_in_folders_are_listed_and_hidden_ones_are_not(folder):
 
 
 def test_a_list_is_kept_up_while_files_are_written(folder):
-    with kept_up(folder):
+    with update_manifest(folder):
         (folder / "a.json").write_text("[]")
         (folder / "new.csv").write_text("1")
     assert changed_files(folder) == []
     assert sorted(read_manifest(folder)) == ["a.json", "b.png", "new.csv"]
-    with kept_up(folder / "nowhere"):
+    with update_manifest(folder / "nowhere"):
         pass
 
 

@@ -12,9 +12,9 @@ from pgt.core.parser import (
     Name,
     Number,
     Vector,
+    from_book_notation,
     parse,
     parse_equation,
-    plainly,
     suggestion,
 )
 from pgt.physics.equation import Equation
@@ -124,7 +124,7 @@ def test_only_what_is_close_is_suggested():
     ],
 )
 def test_what_books_write(written, plain):
-    assert plainly(written) == plain
+    assert from_book_notation(written) == plain
     parse_equation(written)
 
 
@@ -132,7 +132,7 @@ def test_what_books_write(written, plain):
     "text", ["u_t = d*u/dx0", "adu/dt = 0", "u_t = d2u/dx3", "u_t = nu*u_xx", "u_t = dose/day"]
 )
 def test_other_texts_stay(text):
-    assert plainly(text) == text
+    assert from_book_notation(text) == text
 
 
 def test_an_equation_shows_one_way_of_writing():

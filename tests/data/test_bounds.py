@@ -132,7 +132,7 @@ def test_positions_far_from_zero_keep_their_digits():
     ("bounds", "periodic", "units", "said"),
     [
         ({}, (), {}, "no axes"),
-        ({"r": (0, 1)}, (), {}, "unknown axis 'r'"),
+        ({"s": (0, 1)}, (), {}, "unknown axis 's'"),
         ({"t": (0, 1)}, ("t",), {}, "time cannot be periodic"),
         ({"x": (0, 1)}, ("y",), {}, "`periodic` names 'y'"),
         ({"x": (0, 1)}, (), {"y": "m"}, "`units` names 'y'"),

@@ -9,7 +9,14 @@ from scipy.stats import kstest
 import pgt
 from pgt.core.errors import InputError
 from pgt.data.bounds import Bounds
-from pgt.data.condition_regions import INSTANTS, AbstractRegion, Faces, Instants, Seam, ends_of
+from pgt.data.condition_regions import (
+    INSTANTS_PER_STEP,
+    AbstractRegion,
+    Faces,
+    Instants,
+    Seam,
+    ends_of,
+)
 
 BOX = Bounds(("x", "y", "t"), ((-1.0, 1.0), (0.0, 0.5), (2.0, 7.0)))
 KEY = jax.random.key(0)
@@ -123,7 +130,7 @@ def test_a_seam_has_its_points_at_the_lower_end():
 
 def test_a_mean_over_space_is_exact_for_polynomials_and_taken_at_few_instants():
     everywhere = Instants(BOX, None)
-    assert everywhere.sample(KEY, 500).shape == (INSTANTS, 3)
+    assert everywhere.sample(KEY, 500).shape == (INSTANTS_PER_STEP, 3)
     points, weights = everywhere.mean_nodes(np.array([9.0, 9.0, 4.0]))
     x, y, t = np.asarray(points, float).T
     assert (t == 4.0).all()

@@ -7,13 +7,13 @@ import pgt
 from pgt.core.errors import InputError
 from pgt.data.bounds import Bounds
 from pgt.data.shape_points import (
-    FINE,
-    balanced,
-    graded,
-    graded_places,
-    picked,
-    places_inside,
-    tiles,
+    FINE_GRID_SIDES,
+    balance_weights,
+    find_tiles,
+    pick_places,
+    sample_near_walls,
+    tabulate_places,
+    weigh_by_distance,
 )
 from pgt.geometry import Disk, Intersection, Rectangle
 
@@ -23,23 +23,25 @@ STILL = Intersection(Disk(radius=0.8), CASE)
 
 
 def test_what_is_spread_evenly_in_the_unit_cube_is_so_inside():
-    table = places_inside(SPACE, STILL)
+    table = tabulate_places(SPACE, STILL)
     unit = np.random.default_rng(0).uniform(size=(4000, 3))
-    places = picked(table, unit)
+    places = pick_places(table, unit)
     assert STILL.inside(places).all()
-    np.testing.assert_allclose(picked(table, jnp.asarray(unit[:9])), places[:9], atol=1e-6)
+    np.testing.assert_allclose(pick_places(table, jnp.asarray(unit[:9])), places[:9], atol=1e-6)
     inner = np.hypot(*places.T) < 0.4
     assert inner.mean() == pytest.approx(0.25, abs=0.03)
 
 
 def test_close_to_walls_there_are_more():
-    found = graded(jax.random.key(0), 2000, *graded_places(SPACE, STILL, STILL, 0.02))
+    found = sample_near_walls(
+        jax.random.key(0), 2000, *weigh_by_distance(SPACE, STILL, STILL, 0.02)
+    )
     assert np.median(np.abs(STILL.distance(np.asarray(found, float)))) < 0.04
 
 
 def test_nothing_inside_is_said():
     with pytest.raises(InputError, match="too thin"):
-        places_inside(SPACE, Intersection(Disk((9, 9)), CASE))
+        tabulate_places(SPACE, Intersection(Disk((9, 9)), CASE))
 
 
 CORNERS = np.array([-1.0, -1.0]), np.array([1.0, 1.0])
@@ -55,7 +57,7 @@ def test_what_is_steep_beside_a_hole_is_integrated():
         r = np.hypot(*places.T)
         return (r > 0.2) & (r < 1)
 
-    places, shares = required(tiles(ring, *CORNERS, 220))
+    places, shares = required(find_tiles(ring, *CORNERS, 220))
     assert shares.sum() == pytest.approx(1)
     assert 220 <= len(places) < 400
     # ∫ 1/r² over the ring is 2π log 5; points spread evenly miss it by a hundredth
@@ -69,12 +71,14 @@ def test_every_place_is_inside_also_where_a_wall_bends_around_it():
     def bow(places):
         return np.abs(np.hypot(*places.T) - 0.5) < 0.02
 
-    places, _ = required(tiles(bow, *CORNERS, 8))
+    places, _ = required(find_tiles(bow, *CORNERS, 8))
     assert bow(places).all()
 
 
 def test_a_shape_that_the_grid_hardly_sees_has_no_tiles():
-    assert tiles(lambda at: np.abs(at[:, 0]) < 0.2 / FINE[2], *CORNERS, 1000) is None
+    assert (
+        find_tiles(lambda at: np.abs(at[:, 0]) < 0.2 / FINE_GRID_SIDES[2], *CORNERS, 1000) is None
+    )
 
 
 def test_the_mean_that_a_gauge_takes_is_that_of_the_shape():
@@ -112,4 +116,4 @@ def test_in_space_too():
 
 def test_few_points_keep_even_weights():
     points, even = PLATE.even(50), np.full(50, 0.02)
-    assert (balanced(points, even, PLATE.shape.walls()) == even).all()
+    assert (balance_weights(points, even, PLATE.shape.walls()) == even).all()

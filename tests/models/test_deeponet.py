@@ -135,9 +135,3 @@ def test_trains_saves_and_loads(tmp_path):
     assert isinstance(again.model, pgt.DeepONet)
     left, right = (r.grid(["u", "u_xx"], x=5, t=4) for r in (result, again))
     xr.testing.assert_equal(left, right)
-
-
-@pytest.mark.parametrize("options", [{"width": 0}, {"layers": 0}, {"basis": 0}])
-def test_mistakes_are_named(options):
-    with pytest.raises(pgt.InputError, match="must be a whole number from 1 up"):
-        pgt.DeepONet(Scaling.fit(readings(), DOMAIN), **options)

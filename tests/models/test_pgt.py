@@ -146,8 +146,3 @@ def test_log_variance():
 def test_mistakes_are_named(options, message):
     with pytest.raises(InputError, match=message):
         build(**options)
-
-
-def test_a_wrong_decoder_is_named():
-    with pytest.raises(InputError, match="'film-siren', 'siren', 'film-mlp' or 'mlp'"):
-        build(decoder="mpl")

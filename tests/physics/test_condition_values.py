@@ -69,7 +69,10 @@ def test_a_table_holds_its_last_value_beyond_its_ends():
         (lambda: Initial(u=([1.0, 0.0], [1.0, 2.0])), "increasing"),
         (lambda: Initial(u=([0.0, 1.0], [1.0, np.nan])), "NaN or inf"),
         (lambda: Initial(u=(1.0, 2.0, 3.0)), "pair"),
-        (lambda: Initial(u=xr.DataArray([0.0, 1.0], dims="time")), "not one of x, y, z, t"),
+        (
+            lambda: Initial(u=xr.DataArray([0.0, 1.0], dims="time")),
+            "not one of r, θ, x, y, z and t",
+        ),
         (lambda: Initial(u=xr.DataArray([0.0, 1.0], dims="x")), "assign_coords"),
     ],
 )

@@ -11,7 +11,7 @@ from nested_derivatives import NestedDerivatives
 import pgt
 from pgt.config import load_run
 from pgt.config.parts import Parts
-from pgt.data.condition_regions import INSTANTS
+from pgt.data.condition_regions import INSTANTS_PER_STEP
 from pgt.data.domain import Domain
 from pgt.physics.gauge import fixed_fields, freedom
 from pgt.problem.losses import Problem
@@ -66,7 +66,7 @@ def test_the_row_is_the_value_at_the_place(value):
 
 
 def test_points_spread_over_time_and_means_are_taken_at_few_of_them():
-    for gauge, most in ((pgt.Gauge("p"), INSTANTS), (pgt.Gauge("p", at=REFERENCE), 128)):
+    for gauge, most in ((pgt.Gauge("p"), INSTANTS_PER_STEP), (pgt.Gauge("p", at=REFERENCE), 128)):
         bound = gauge.bind(BOX, FLOW.fields)
         points = np.asarray(eqx.filter_jit(lambda c, k: c.sample(k, 128))(bound, KEY))
         assert points.shape == (most, 3)

@@ -8,6 +8,7 @@ import pytest
 from exact_solutions import ALL_PDES
 from nested_derivatives import NestedDerivatives, random_points, residual_at
 
+import pgt
 from pgt.core.registry import parts
 from pgt.kernels.kernel import AbstractKernel
 from pgt.physics.pde import TAKEN, About, AbstractPDE, Derivatives
@@ -95,3 +96,17 @@ def test_residual_vanishes_on_the_exact_solution_and_nowhere_near(case):
             assert exact[name].shape == (20,), name
             assert float(jnp.abs(exact[name]).max()) < 1e-10, name
             assert float(jnp.abs(wrong[name]).max()) > 1e-3, name
+
+
+def test_coefficients_without_a_meaning_are_named():
+    for make, name in (
+        (lambda: pgt.Acoustics(1.0, 0.0), "density"),
+        (lambda: pgt.AllenCahn(0.1, float("inf")), "reaction"),
+        (lambda: pgt.Boussinesq(0.1, -1.0, 1.0), "diffusivity"),
+        (lambda: pgt.Maxwell(0.0), "permittivity"),
+        (lambda: pgt.Poisson(0.0, influence_radius=0.0), "influence_radius"),
+        (lambda: pgt.Laplace(4), "dimension"),
+        (lambda: pgt.Wave(0.0), "speed"),
+    ):
+        with pytest.raises(pgt.InputError, match=rf"\({name}="):
+            make()

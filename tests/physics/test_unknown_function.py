@@ -99,7 +99,7 @@ def test_an_equation_without_one_has_none_to_show():
     [
         ((), {}, "name the coordinates"),
         (("x", "x"), {}, "each once"),
-        (("r",), {}, "out of"),
+        (("s",), {}, "out of"),
         (("x",), {"initial": 1.0}, "positive=True"),
         (("x",), {"positive": True, "initial": -1.0}, "above 0"),
         (("x",), {"positive": True, "initial": float("nan")}, "above 0"),

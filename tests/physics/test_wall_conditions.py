@@ -5,12 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from exact_solutions.solids import kirsch
+from scipy.special import erfc, exp1
 from two_modes import field
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.core.unknown import Unknown
+from pgt.core.unknown import Unknown, resolve
 from pgt.methods.closed_form.band_search import fit_features
+from pgt.physics.curved_coordinates import in_domain
 from pgt.physics.derivatives import parse_name
 from pgt.physics.unknown_conditions import filled
 from pgt.problem.assembly import assemble
@@ -211,3 +213,132 @@ def test_what_cannot_be_is_said(condition, pde, words):
     square = pgt.Domain(x=(0, 1), y=(0, 1))
     with pytest.raises(InputError, match=words):
         filled(condition.bind(square, pde.fields), pde)
+
+
+# ------------------------------------------------------------------------------- wells and far ends
+
+AQUIFER = pgt.Domain(r=(0.1, 100), t=(0, 0.5), coordinates="polar")
+
+
+def rows_of(condition, pde, domain, field, z):
+    bound = condition.bind(domain, pde.fields).beside(resolve(in_domain(pde, domain)))
+    found = {"s": field(z)}
+
+    def evaluate(z, name):
+        value = field
+        for axis in name.rpartition("_")[2] if name not in found else "":
+            value = (lambda f, k: lambda y: jax.grad(f)(y)[k])(value, domain.index(axis))
+        return value(z)
+
+    return bound.rows(evaluate, z)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "S*s_t = k*lap(s)",
+        "k*lap(s) = S*s_t",
+        "S*s_t = div(k*grad(s))",
+        "S*s_t = div((k + 0*s)*grad(s))",
+    ],
+)
+def test_a_well_gives_what_flows_in_whatever_way_the_equation_is_written(text):
+    rate, k = 112.0, 66.0
+    pde = pgt.Equation(text, S=1e-4, k=k)
+    with jax.enable_x64(True):
+        z = jnp.array([0.1, 0.2])
+        (row,) = rows_of(
+            pgt.Well(s=rate), pde, AQUIFER, lambda z: -rate / (2 * jnp.pi * k) * jnp.log(z[0]), z
+        )
+    assert abs(float(row)) < 1e-9
+
+
+def test_a_well_in_a_ball_and_through_a_layer():
+    k = 2.0
+    ball = pgt.Domain(r=(0.5, 3), coordinates="spherical")
+    layer = pgt.Domain(r=(0.5, 3), z=(0, 4), coordinates="axisymmetric")
+    pde = pgt.Equation("k*lap(s) = 0", k=k)
+    with jax.enable_x64(True):
+        (row,) = rows_of(
+            pgt.Well(s=5.0), pde, ball, lambda z: 5 / (4 * jnp.pi * k * z[0]), jnp.array([0.5])
+        )
+        (other,) = rows_of(
+            pgt.Well(s=5.0), pde, layer, lambda z: -5 / (2 * jnp.pi * k * 4) * jnp.log(z[0]),
+            jnp.array([0.5, 1.0]),
+        )  # fmt: skip
+    assert abs(float(row)) < 1e-12
+    assert abs(float(other)) < 1e-12
+
+
+def test_a_pumped_well_draws_down_as_theis_says_and_recovers_when_it_is_switched_off():
+    k, storage, rate = 66.0, 2.5e-5, 112.0
+    pde = pgt.Equation("S*s_t = k*lap(s)", S=storage, k=k)
+    result = pgt.solve(
+        pde,
+        AQUIFER,
+        [
+            pgt.Initial(s=0.0),
+            pgt.Well(s=f"{rate}*step(0.3 - t)"),
+            pgt.Dirichlet("r", side="far", s=0.0),
+        ],
+        tolerance=1e-4,
+    )
+    assert result.domain == AQUIFER
+
+    def theis(r, t):
+        return rate / (4 * np.pi * k) * exp1(r**2 * storage / (4 * k * t))
+
+    for r, t in ((30.0, 0.01), (90.0, 0.2)):
+        assert float(result.at(r=r, t=t).s.item()) == pytest.approx(theis(r, t), abs=1e-4)
+    left = theis(30.0, 0.5) - theis(30.0, 0.2)
+    assert float(result.at(r=30.0, t=0.5).s.item()) == pytest.approx(left, abs=1e-4)
+
+
+def test_heat_runs_into_a_rod_without_an_end():
+    result = pgt.solve(
+        pgt.Heat(1.0),
+        pgt.Domain(x=(0, 1), t=(0, 1)),
+        [
+            pgt.Initial(u=0.0),
+            pgt.Dirichlet("x", side="lower", u="t"),
+            pgt.Dirichlet("x", side="far", u=0.0),
+        ],
+    )
+    eta = 0.5 / 2  # x = 0.5, t = 1; the solution for u = t at the end is t i2erfc(eta) * 4
+    exact = (1 + 2 * eta**2) * erfc(eta) - 2 / np.sqrt(np.pi) * eta * np.exp(-(eta**2))
+    assert float(result.at(x=0.5, t=1.0).u.item()) == pytest.approx(exact, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("condition", "domain", "said"),
+    [
+        (pgt.Well(s=1.0), pgt.Domain(r=(0, 1), t=(0, 1), coordinates="polar"), "has a radius"),
+        (pgt.Well(s=1.0), pgt.Domain(x=(0, 1), t=(0, 1)), "Well"),
+        (
+            pgt.Well(s=1.0),
+            pgt.Domain(r=(1, 2), θ=(0, 1), coordinates="spherical"),
+            "its area is not known",
+        ),
+        (pgt.Dirichlet("r", side="far", h=1.0), AQUIFER, "no field 'h'"),
+    ],
+)
+def test_wells_and_far_ends_that_make_no_sense_are_refused(condition, domain, said):
+    with pytest.raises(pgt.InputError, match=said):
+        condition.bind(domain, ("s",))
+
+
+def test_what_is_far_away_is_along_one_axis():
+    with pytest.raises(pgt.InputError, match="name the axis"):
+        pgt.Dirichlet(side="far", s=0.0)
+
+
+def test_only_a_solver_follows_a_field_beyond_the_domain():
+    readings = {"r": [1.0, 2.0], "t": [0.1, 0.2], "s": [0.0, 1.0]}
+    with pytest.raises(pgt.InputError, match="side='far'"):
+        pgt.reconstruct(
+            readings,
+            "s_t = lap(s)",
+            AQUIFER,
+            [pgt.Dirichlet("r", side="far", s=0.0)],
+            model="siren",
+        )

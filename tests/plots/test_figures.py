@@ -41,7 +41,7 @@ def test_a_course_has_the_steps_at_which_it_has_a_logarithm():
 
 
 def test_a_running_mean_keeps_a_short_series_and_the_mean_of_a_line():
-    short = np.random.default_rng(0).uniform(size=figures.MANY)
+    short = np.random.default_rng(0).uniform(size=figures.MIN_STEPS_SMOOTHED)
     np.testing.assert_allclose(figures.running_mean(short), short)
     line = np.arange(300.0)
     smooth = figures.running_mean(line)

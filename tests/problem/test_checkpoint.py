@@ -23,7 +23,7 @@ import pytest
 
 import pgt
 from pgt.core import serialise
-from pgt.core.folder_lock import owned
+from pgt.core.folder_lock import lock_folder
 from pgt.methods.second_order.descent import DescentState
 from pgt.physics import Heat
 from pgt.problem.assembly import assemble
@@ -223,7 +223,7 @@ def test_a_checkpoint_has_one_owner_and_partial_files_are_removed(tmp_path, fold
     left = tmp_path / "member_0" / ".pgt-polish-x.safetensors"
     left.parent.mkdir()
     left.write_text("half")
-    with owned(tmp_path), pytest.raises(pgt.InputError, match=r"belongs to process \d+ on "):
+    with lock_folder(tmp_path), pytest.raises(pgt.InputError, match=r"belongs to process \d+ on "):
         fit(tmp_path)
     for path in folder.glob("*.safetensors"):
         shutil.copy(path, tmp_path)

@@ -50,6 +50,29 @@ def test_at_points(flow):
     xr.testing.assert_equal(values, by_name)
 
 
+@pytest.mark.parametrize("values", [1, 20, 70, 10**6])
+def test_a_grid_is_written_in_parts(flow, tmp_path, monkeypatch, values):
+    monkeypatch.setattr(evaluation.Evaluation.grid_parts, "__defaults__", (None, values))
+    axes = {"x": 5, "y": [0.25, 0.5, 2.0]}  # 2.0 is outside
+    with pytest.warns(pgt.DoubtWarning, match="10 of 30 points lie outside"):
+        whole = flow.grid(["u", "u_xy"], t=2, **axes)
+    with pytest.warns(pgt.DoubtWarning, match="10 of 30 points lie outside") as warned:
+        path = flow.to_netcdf(tmp_path / "field.nc", ["u", "u_xy"], t=2, **axes)
+    assert len(warned) == 1
+    found = pgt.io.read_field(path)
+    xr.testing.assert_allclose(found.drop_vars("outside"), whole.drop_vars("outside"), atol=1e-6)
+    np.testing.assert_array_equal(found.outside, whole.outside)
+
+
+def test_a_profile_is_written_to_zarr(flow, tmp_path, capsys):
+    whole = flow.grid(x=5, y=3, at={"t": 0.5})
+    path = flow.to_zarr(tmp_path / "field.zarr", x=5, y=3, at={"t": 0.5}, progress=True)
+    assert "100 %" in capsys.readouterr().err
+    xr.testing.assert_allclose(xr.open_zarr(path).load(), whole, atol=1e-6)
+    with pytest.raises(pgt.InputError, match=r"must end in \.zarr"):
+        flow.to_zarr(tmp_path / "field.nc")
+
+
 def test_grid(flow):
     grid = flow.grid(x=4, y=[0.25, 0.5], t=3)
     assert grid.u.dims == ("t", "y", "x")

@@ -11,7 +11,7 @@ import xarray as xr
 from page_reader import text_of
 
 from pgt.report.page import page
-from pgt.report.payload import LEVELS, MISSING, STEPS, colour_maps, payload
+from pgt.report.payload import MISSING_CODE, STEPS, VALUE_LEVELS, colour_maps, payload
 
 
 def test_colour_maps_are_even_and_monotonic():
@@ -56,7 +56,8 @@ def test_values_survive_the_packing(case):
         truth = data.field[layer["name"]].transpose(*(axis["name"] for axis in packed["axes"]))
         found = layer["least"] + layer["step"] * codes_of(layer, shape)
         assert (
-            np.abs(found - truth).max() <= 0.51 * float(truth.max() - truth.min()) / LEVELS + 1e-6
+            np.abs(found - truth).max()
+            <= 0.51 * float(truth.max() - truth.min()) / VALUE_LEVELS + 1e-6
         )
 
 
@@ -68,7 +69,7 @@ def test_holes_stay_holes_and_uneven_grids_become_even():
     data = cases.report(field, ("u",), 6)
     packed = payload(data)["viewers"]["field"]
     codes = codes_of(packed["layers"][0], (3, 4))
-    assert (codes == MISSING).tolist() == [[True] * 4, [False] * 4, [False] * 4]
+    assert (codes == MISSING_CODE).tolist() == [[True] * 4, [False] * 4, [False] * 4]
     layer = packed["layers"][0]
     assert np.allclose(layer["least"] + layer["step"] * codes[2], [0, 3, 6, 9], atol=0.01)
 

@@ -18,7 +18,7 @@ from pgt.cli import app
 from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.core.attempts import Attempts
-from pgt.core.folder_lock import owned
+from pgt.core.folder_lock import lock_folder
 from pgt.core.manifest import NAME, read_manifest
 from pgt.data import Domain, Observations
 from pgt.methods.history import History
@@ -229,7 +229,7 @@ def test_a_run_is_begun_anew_where_that_is_asked_for(folder, tmp_path):
     (out / "notes.txt").write_text("mine")
     fit = ("fit", folder / "run.toml", "-o", out, *QUICK, *SIREN, "--set", "seed=1")
     assert "--overwrite" in said(command(*fit))
-    with owned(out):
+    with lock_folder(out):
         owner = command(*fit, "--overwrite")
     assert (owner.exit_code, "belongs to process" in said(owner)) == (2, True)
     anew = command(*fit, "--overwrite")

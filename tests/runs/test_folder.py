@@ -21,7 +21,7 @@ from pgt.runs.folder import (
     RUN_FILE,
     check_folder,
     claim,
-    clear,
+    clear_folder,
     is_begun,
     sign,
     work_files,
@@ -58,7 +58,7 @@ def whole(tmp_path_factory):
     state = (np.arange(8.0), np.ones((2, 4), np.float32))
     save_checkpoint(folder / CHECKPOINT, identity, (*state, {"rows": [1.5, None], "stopped": ""}))
     serialise.save(folder / FOLDS, "fold-1", {"predictions": np.arange(3.0)}, copy=False)
-    manifest.write_manifest(folder, [*manifest.stamps(folder), *work_files(folder)])
+    manifest.write_manifest(folder, [*manifest.file_stamps(folder), *work_files(folder)])
     return folder
 
 
@@ -194,7 +194,7 @@ def test_begun_anew_only_what_a_run_wrote_is_removed(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [CHECKPOINT, FOLDS, "mine.txt"]
     (tmp_path / FOLDS / "fold-1.json").write_text("")
     (tmp_path / manifest.NAME).write_text("damaged")
-    clear(tmp_path)
+    clear_folder(tmp_path)
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
 
 

@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -86,12 +88,27 @@ def test_a_grid_and_points_say_the_same(stored, tmp_path):
         assert float(values.split(",")[2]) == pytest.approx(float(field.u[0, 1]), rel=1e-5)
 
 
-@pytest.mark.parametrize("grid", ["x=1000000000", "x=0:1:1000000000,t=2", "x=99999,t=99999"])
-def test_a_grid_that_no_memory_holds_is_refused(stored, tmp_path, grid, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "grid", "named"),
+    [
+        ("grid.nc", "x=1000000000", "at most 100,000,000 positions"),
+        ("grid.nc", "x=0:1:1000000000,t=2", "GB of memory.*fewer points"),
+        (
+            "grid.vtr",
+            "x=99999,t=99999",
+            "GB of memory.*fewer points",
+        ),  # an instant is written at once
+        ("grid.zarr", "x=99999,t=99999", "80 GB of disk.*1 GB are free.*fewer points"),
+    ],
+)
+def test_a_grid_that_there_is_no_room_for_is_refused(
+    stored, tmp_path, name, grid, named, monkeypatch
+):
     monkeypatch.setattr("pgt.core.machine.available_memory", lambda: 16e9)
-    with pytest.raises(pgt.InputError, match=r"GB of memory.*fewer points"):
-        predict(stored, tmp_path / "grid.nc", grid, None, ())
-    assert not (tmp_path / "grid.nc").exists()
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=10**9))
+    with pytest.raises(pgt.InputError, match=named):
+        predict(stored, tmp_path / name, grid, None, ())
+    assert os.listdir(tmp_path) == []
 
 
 def test_points_in_another_unit_are_converted_or_refused(stored, tmp_path):

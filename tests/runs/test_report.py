@@ -8,7 +8,7 @@ from wavy_result import Wavy, result_with
 
 import pgt
 from pgt.io.columns import Columns
-from pgt.runs.report import MOST_SUSPICIOUS, described, report_data, with_origins
+from pgt.runs.report import MAX_SUSPICIOUS, described, report_data, with_origins
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_readings_held_out_judge_and_few_are_named(result, shown):
     assert shown.readings.judges is result.held_out
     said = result.predict_readings(result.held_out)
     np.testing.assert_allclose(shown.readings.predictions, said, rtol=1e-6)
-    assert len(shown.tables.suspicious) <= MOST_SUSPICIOUS
+    assert len(shown.tables.suspicious) <= MAX_SUSPICIOUS
     assert shown.tables.noise["u"] == pytest.approx(0.3, rel=0.4)
     assert shown.tables.coverage is not None
 

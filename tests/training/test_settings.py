@@ -43,12 +43,6 @@ def test_wrong_settings_are_named(settings, message):
         pgt.Training(**settings)
 
 
-@pytest.mark.parametrize("wrong", [{"iterations": 0}, {"seconds": -1.0}, {"equation_weight": 0.0}])
-def test_wrong_settings_of_a_polish_are_named(wrong):
-    with pytest.raises(pgt.InputError, match=next(iter(wrong))):
-        Polish(**wrong)
-
-
 def test_an_unknown_optimiser_lists_the_known_ones():
     with pytest.raises(pgt.InputError, match=r"'sgdd'.*'soap'.*or an Optax transformation"):
         pgt.Training(optimiser="sgdd")
@@ -87,15 +81,6 @@ def test_a_record_of_the_settings_is_plain_data():
 
 
 # ------------------------------------------------------------------------------- error bars
-
-
-def test_wrong_numbers_of_members_are_refused():
-    for wrong in (-1, 1, True):
-        with pytest.raises(pgt.InputError, match="whole number from 2 up"):
-            pgt.Ensemble(members=wrong)
-    for wrong in (0, 7):
-        with pytest.raises(pgt.InputError):
-            pgt.Posterior(samples=wrong)
 
 
 def test_an_odd_number_of_samples_is_refused():

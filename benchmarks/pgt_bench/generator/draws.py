@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -82,7 +82,7 @@ class Draw:
     def domain(self, periodic: Sequence[str] = (), **lengths: float) -> Domain:
         """Axes of space of so many lengths each, and time unless it is t=0."""
         timed = lengths.pop("t", 1.0) > 0
-        bounds = {axis: self.bounds(count) for axis, count in lengths.items()}
+        bounds: dict[str, Any] = {axis: self.bounds(count) for axis, count in lengths.items()}
         bounds |= {"t": (0.0, self.duration)} if timed else {}
         units = dict.fromkeys(lengths, "m") | ({"t": "s"} if timed else {})
         return Domain(**bounds, periodic=periodic, units=units)

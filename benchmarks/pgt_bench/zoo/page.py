@@ -9,7 +9,7 @@ from pgt_bench.tables import table
 from pgt_bench.zoo.catalogue import ALL
 from pgt_bench.zoo.figures import FIGURES
 from pgt_bench.zoo.methods import OURS, RIVALS
-from pgt_bench.zoo.summary import ANSWERED, LABELS, Found, score, summary
+from pgt_bench.zoo.summary import LABELS, Found, score, summary
 
 CAPTIONS = {
     "profile": "The share of problems, among those that it was run on, on which a method is within a "
@@ -18,6 +18,7 @@ CAPTIONS = {
     "factor of 2; above the line the stated error is too small.",
 }
 MACHINES = {"gpu": "on an H200", "cpu": "on two cores"}  # the folders of the page
+ANSWERED = {"Features": "sines", "PINN": "network", "SIREN": "network", "Solver": "mesh"}
 
 
 def write(folder: Path, page: Path | None = None) -> tuple[str, list[Path]]:
@@ -62,7 +63,7 @@ def problems_tables(folder: Path) -> str:
 
 def _row(name: str, machines: dict[str, Found]) -> list[str]:
     how = ALL[name].readings
-    readings = str(how.count) + (f", {100 * how.noise:g} % noise" if how.noise else "")
+    readings = str(how.count) + (f", {100 * how.noise:g} %" if how.noise else "")
     readings += f", {' and '.join(how.hidden)} hidden" if how.hidden else ""
     return [
         f"`{name}`",
@@ -96,4 +97,4 @@ def _best_rival(name: str, machines: dict[str, Found]) -> str:
 
 def _who(found: Found, name: str) -> str:
     named = dict.fromkeys(str(r["model"]) for r in found.of(name, OURS) if r.get("model"))
-    return ", ".join(ANSWERED.get(model, model) for model in named)
+    return ", ".join(dict.fromkeys(ANSWERED.get(model, model) for model in named))

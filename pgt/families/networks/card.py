@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from pgt.families.family import AbstractFamily
-from pgt.families.fast_map import estimate_many, is_small
 from pgt.families.laws.solved import AbstractSolved
+from pgt.families.map_estimate import estimate_many, is_small
 from pgt.families.networks.readout import (
     NOISE_SOURCES,
     field_posterior,

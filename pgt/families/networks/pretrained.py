@@ -26,8 +26,8 @@ from pgt.families.family import (
     coefficient_values,
     equation_doubts,
 )
-from pgt.families.fast_map import estimate_many
 from pgt.families.field_posterior import AxisRequest, BatchAnswers, FieldBand, on_grid
+from pgt.families.map_estimate import estimate_many
 from pgt.families.networks import readout
 from pgt.families.networks.card import MAX_CLEAN_NOISE, Card
 from pgt.families.networks.readout import NetworkField, readout_precision
@@ -120,7 +120,7 @@ class Pretrained(eqx.Module):
         scaling = readout.with_hidden_spread(Scaling.fit(readings, domain), readings)
         outside, question = equation_doubts(self.family, coefficients), (readings, coefficients)
         if law and not outside and self.card.law and domain == self.family.domain:
-            found = assimilate(self.family, readings, values, fast=True)
+            found = assimilate(self.family, readings, values)
             if found.is_lawful:
                 return self._by_law(question, values, scaling, found, domain)
             outside = list(found.outside)

@@ -18,7 +18,7 @@ from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.files import require_writable
 from pgt.core.fingerprint import contents
-from pgt.core.folder_lock import owned
+from pgt.core.folder_lock import lock_folder
 from pgt.core.progress import ProgressBar
 from pgt.core.provenance import provenance
 from pgt.families.family import AbstractFamily, SampledSystem, as_family
@@ -128,7 +128,7 @@ def pretrain(
     if checkpoint is None:
         return _pretrained(family, training, sizes, seed, None, progress)
     require_writable(Path(checkpoint), "write another checkpoint=")
-    with owned(Path(checkpoint), below=True):
+    with lock_folder(Path(checkpoint), below=True):
         return _pretrained(family, training, sizes, seed, Path(checkpoint), progress)
 
 

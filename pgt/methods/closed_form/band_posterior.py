@@ -24,7 +24,7 @@ from jaxtyping import Float, Int
 
 from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
-from pgt.data.splits import Groups, spared_sensors
+from pgt.data.splits import Groups, choose_held_out_sensors
 from pgt.inference.linear_gaussian import PLAINLY, Solved, shared_out
 from pgt.methods.closed_form.design_rows import field_rows, weights_of, with_weights
 from pgt.methods.coefficients import CoefficientEstimate, are_settled
@@ -341,7 +341,7 @@ def left_out_predictions(found: Answer, readings: Observations) -> Float[np.ndar
     predictions = np.full(np.shape(readings.values), np.nan)
     spread, start = np.asarray(found.model.scaling.spread, float), 0
     zero = found.model.scaling.origin.along(readings.fields)
-    errors, _ = left_out_errors(found, readings, spared_sensors(readings))
+    errors, _ = left_out_errors(found, readings, choose_held_out_sensors(readings))
     for field, name in enumerate(readings.fields):
         rows, _, values, _ = readings.measured(name)
         own = errors[start : start + len(rows)]

@@ -76,7 +76,7 @@ class Acoustics(AbstractPDE):
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
         own = components(self.coords)
-        d = by_own_names(d, (*own, "p"), self.fields)
+        d = by_own_names(d, self, (*own, "p"))
         rows = {
             f"momentum_{axis}": self.density * d(f"{name}_t") + d(f"p_{axis}")
             for name, axis in zip(own, self.coords[:-1], strict=True)

@@ -72,7 +72,7 @@ class AdvectionDiffusion(AbstractPDE):
         self.source = as_source("AdvectionDiffusion(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        d = by_own_names(d, ("u",), self.fields)
+        d = by_own_names(d, self, ("u",))
         advection = sum(
             v * d(f"u_{axis}") for v, axis in zip(self.velocity, self.coords[:-1], strict=True)
         )

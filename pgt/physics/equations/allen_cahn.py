@@ -46,10 +46,10 @@ class AllenCahn(AbstractPDE):
         self.reaction = as_coefficient("AllenCahn(reaction)", reaction)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        d = by_own_names(d, ("u",), self.fields)
+        d = by_own_names(d, self, ("u",))
         u = d("u")
         reaction = self.reaction * (u - u**3)
-        return {"allen_cahn": d("u_t") - self.diffusivity * d("u_xx") - reaction}
+        return {"allen_cahn": d("u_t") - self.diffusivity * d.laplacian("u") - reaction}
 
     def kernel(self) -> HeatKernel:
         return HeatKernel(current(self.diffusivity))

@@ -75,7 +75,7 @@ class Boussinesq(AbstractPDE):
         self.source = as_source("Boussinesq(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        d = by_own_names(d, FIELDS, self.fields)
+        d = by_own_names(d, self, FIELDS)
         moved = {
             name: change(d, name, self.coords) + carried(d, name, self.coords)
             for name in ("u", "v", "T")

@@ -44,7 +44,7 @@ class Burgers(AbstractPDE):
         self.viscosity = as_coefficient("Burgers(viscosity)", viscosity, positive=True)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        d = by_own_names(d, ("u",), self.fields)
+        d = by_own_names(d, self, ("u",))
         return {"burgers": d("u_t") + d("u") * d("u_x") - self.viscosity * d("u_xx")}
 
     def kernel(self) -> HeatKernel:

@@ -99,7 +99,7 @@ class Darcy(AbstractPDE):
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
         own = ("h", *components(self.coords))[: len(self.fields)]
-        d = by_own_names(d, own, self.fields)
+        d = by_own_names(d, self, own)
         stored = 0.0 if self.storage is None else self.storage * d("h_t")
         gained = stored - source_at(self.source, d, self.coords)
         flows = zip(own[1:], space_of(self.coords), strict=False)

@@ -96,7 +96,7 @@ class Elasticity(AbstractPDE):
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
         own = components(self.coords)
-        d = by_own_names(d, own, self.fields)
+        d = by_own_names(d, self, own)
         shear, dilation = self.moduli()
         bulk = shear + dilation
         forces, rows = forces_at(self.source, d, self.coords), {}

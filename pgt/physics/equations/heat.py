@@ -58,7 +58,7 @@ class Heat(AbstractPDE):
         self.source = as_source("Heat(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        d = by_own_names(d, ("u",), self.fields)
+        d = by_own_names(d, self, ("u",))
         f = source_at(self.source, d, self.coords)
         return {"heat": d("u_t") - self.diffusivity * d.laplacian("u") - f}
 

@@ -63,7 +63,7 @@ class Helmholtz(AbstractPDE):
         self.source = as_source("Helmholtz(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        d = by_own_names(d, FIELDS, self.fields)
+        d = by_own_names(d, self, FIELDS)
         f = source_at(self.source, d, self.coords)
         return {"helmholtz": d.laplacian("u") + self.wavenumber**2 * d("u") - f}
 

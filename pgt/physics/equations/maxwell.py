@@ -67,7 +67,7 @@ class Maxwell(AbstractPDE):
         self.source = as_source("Maxwell(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        d = by_own_names(d, FIELDS, self.fields)
+        d = by_own_names(d, self, FIELDS)
         current_density = self.conductivity * d("Ez") + source_at(self.source, d, self.coords)
         curl = d("Hy_x") - d("Hx_y")
         return {

@@ -82,7 +82,7 @@ class NavierStokes2D(AbstractPDE):
         self.source = as_forces("NavierStokes2D(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        return _balances(self, by_own_names(d, FIELDS, self.fields))
+        return _balances(self, by_own_names(d, self, FIELDS))
 
     def kernel(self) -> HeatKernel | PoissonKernel:
         return _kernel(self)
@@ -140,7 +140,7 @@ class NavierStokes3D(AbstractPDE):
         self.source = as_forces("NavierStokes3D(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        return _balances(self, by_own_names(d, IN_SPACE, self.fields))
+        return _balances(self, by_own_names(d, self, IN_SPACE))
 
     def kernel(self) -> HeatKernel | PoissonKernel:
         return _kernel(self)

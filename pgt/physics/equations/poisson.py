@@ -61,7 +61,7 @@ class Poisson(AbstractPDE):
         )
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        d = by_own_names(d, ("u",), self.fields)
+        d = by_own_names(d, self, ("u",))
         return {"poisson": d.laplacian("u") - source_at(self.source, d, self.coords)}
 
     def kernel(self) -> PoissonKernel:
@@ -103,7 +103,7 @@ class Laplace(AbstractPDE):
         )
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        d = by_own_names(d, ("u",), self.fields)
+        d = by_own_names(d, self, ("u",))
         return {"laplace": d.laplacian("u")}
 
     def kernel(self) -> PoissonKernel:

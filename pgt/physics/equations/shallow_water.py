@@ -71,7 +71,7 @@ class ShallowWater(AbstractPDE):
         self.depth = as_coefficient("ShallowWater(depth)", depth, positive=True)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        d = by_own_names(d, FIELDS, self.fields)
+        d = by_own_names(d, self, FIELDS)
         moved = {name: d(f"{name}_t") + carried(d, name, self.coords) for name in FIELDS}
         rise_x, rise_y = (source_at(rise, d, self.coords) for rise in self.slope)
         turned_x, turned_y = -self.coriolis * d("v"), self.coriolis * d("u")

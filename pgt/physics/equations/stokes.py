@@ -82,7 +82,7 @@ class Stokes(AbstractPDE):
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
         own = components(self.coords)
-        d = by_own_names(d, (*own, "p"), self.fields)
+        d = by_own_names(d, self, (*own, "p"))
         forces, rows = forces_at(self.source, d, self.coords), {}
         for axis, name, force in zip(self.coords, own, forces, strict=True):
             rows[f"momentum_{axis}"] = d(f"p_{axis}") - self.viscosity * d.laplacian(name) - force

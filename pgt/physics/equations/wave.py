@@ -58,7 +58,7 @@ class Wave(AbstractPDE):
         self.source = as_source("Wave(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        d = by_own_names(d, ("u",), self.fields)
+        d = by_own_names(d, self, ("u",))
         f = source_at(self.source, d, self.coords)
         return {"wave": d("u_tt") - self.speed**2 * d.laplacian("u") - f}
 

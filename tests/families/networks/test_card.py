@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from made_pretrained import FAMILY
 
-from pgt.families import fast_map, get
+from pgt.families import get, map_estimate
 from pgt.families.networks import card as module
 from pgt.families.networks.card import Card, calibrate_law, evaluate
 from pgt.families.networks.readout import misfit
@@ -17,7 +17,7 @@ from pgt.families.sensing import KernelGuide, NodeGrid, Sensing, sense
 
 
 def test_a_law_of_too_many_unknowns_is_not_asked(monkeypatch):
-    monkeypatch.setattr(fast_map, "LARGEST_TANGENTS", 1)
+    monkeypatch.setattr(map_estimate, "LARGEST_TANGENTS", 1)
     asked = partial(pytest.fail, "asked")
     assert calibrate_law(get("heat"), None, asked, None, 64, {}) is None
 

@@ -9,7 +9,7 @@ from two_modes import DIFFUSIVITY, field, heat_at, heat_readings
 from pgt.core.unknown import Unknown, named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.splits import ordered
+from pgt.data.splits import in_canonical_order
 from pgt.methods.closed_form.band_posterior import (
     Averaged,
     averaged,
@@ -40,7 +40,7 @@ def fitted(readings, pde, domain, **options):
 
 @pytest.fixture(scope="module")
 def noisy():
-    readings = ordered(heat_readings(60, noise=0.05))  # as a problem holds them
+    readings = in_canonical_order(heat_readings(60, noise=0.05))  # as a problem holds them
     found, fit = fitted(readings, Heat(DIFFUSIVITY), SQUARE, count=100, band=(8.0, 4.0))
     return readings, found, fit
 

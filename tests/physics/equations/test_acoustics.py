@@ -4,7 +4,6 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import residual_at
 
-from pgt.core.errors import InputError
 from pgt.kernels.wave_kernel import WaveKernel
 from pgt.physics import Acoustics
 
@@ -23,12 +22,3 @@ def test_residuals_of_a_polynomial_by_hand():
 def test_fields_and_kernel():
     assert [Acoustics(1.0, dimension=n).fields[:-1] for n in (1, 3)] == [("u",), ("u", "v", "w")]
     assert Acoustics(343.0).kernel() == WaveKernel(343.0)
-
-
-def test_mistakes_are_named():
-    with pytest.raises(
-        InputError, match=r"Acoustics\(density=0.0\): density must be a number above 0"
-    ):
-        Acoustics(1.0, 0.0)
-    with pytest.raises(InputError, match=r"Acoustics\(dimension=4\)"):
-        Acoustics(1.0, dimension=4)

@@ -4,7 +4,6 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import residual_at
 
-from pgt.core.errors import InputError
 from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics import AllenCahn
 
@@ -27,10 +26,3 @@ def test_both_phases_are_at_rest_and_what_lies_between_is_not(phase, expected):
 
 def test_influence_spreads_with_the_diffusivity():
     assert AllenCahn(0.25, 5.0).kernel() == HeatKernel(0.25)
-
-
-def test_an_infinite_reaction_is_refused():
-    with pytest.raises(
-        InputError, match=r"AllenCahn\(reaction=inf\): reaction must be a finite number"
-    ):
-        AllenCahn(0.1, float("inf"))

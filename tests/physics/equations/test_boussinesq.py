@@ -4,7 +4,6 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import residual_at
 
-from pgt.core.errors import InputError
 from pgt.kernels.elliptic import PoissonKernel
 from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics import Boussinesq
@@ -32,12 +31,3 @@ def test_the_faster_of_momentum_and_heat_spreads_influence():
     assert Boussinesq(0.1, 0.25, 1.0).kernel() == HeatKernel(0.25)
     steady = Boussinesq(0.1, 0.25, 1.0, steady=True)
     assert (steady.coords, steady.kernel()) == (("x", "y"), PoissonKernel(1.0))
-
-
-def test_mistakes_are_named():
-    with pytest.raises(
-        InputError, match=r"\(diffusivity=-1.0\): diffusivity must be a number above 0"
-    ):
-        Boussinesq(0.1, -1.0, 1.0)
-    with pytest.raises(InputError, match=r"Boussinesq\(source\): unknown name 't'"):
-        Boussinesq(0.1, 0.1, 1.0, source="t", steady=True)

@@ -4,7 +4,6 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import residual_at
 
-from pgt.core.errors import InputError
 from pgt.kernels.wave_kernel import WaveKernel
 from pgt.physics import Maxwell
 
@@ -28,10 +27,3 @@ def test_residuals_of_a_polynomial_by_hand():
 
 def test_light_is_slower_in_a_medium():
     assert Maxwell(4.0, 1.0).kernel() == WaveKernel(0.5)
-
-
-def test_mistakes_are_named():
-    with pytest.raises(
-        InputError, match=r"Maxwell\(permittivity=0.0\): permittivity must be a number above 0"
-    ):
-        Maxwell(0.0)

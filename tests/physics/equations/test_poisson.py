@@ -4,7 +4,6 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import residual_at
 
-from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown, resolve
 from pgt.kernels.elliptic import PoissonKernel
 from pgt.physics import Laplace, Poisson
@@ -34,10 +33,3 @@ def test_the_kernel_reaches_as_far_as_was_asked():
     assert isinstance(poisson, PoissonKernel)
     assert poisson.radius == 3.0
     assert Laplace(3, influence_radius=2.0).kernel() == PoissonKernel(2.0)
-
-
-def test_mistakes_are_named():
-    with pytest.raises(InputError, match="influence_radius"):
-        Poisson(0.0, influence_radius=0.0)
-    with pytest.raises(InputError, match=r"Laplace\(dimension=4\): dimension must be 1, 2 or 3"):
-        Laplace(4)

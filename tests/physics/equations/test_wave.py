@@ -4,7 +4,6 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import residual_at
 
-from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
 from pgt.kernels.wave_kernel import WaveKernel
 from pgt.physics import Wave
@@ -25,8 +24,3 @@ def test_the_kernel_spreads_at_the_current_speed():
     assert isinstance(kernel, WaveKernel)
     assert kernel.speed == 2.0
     assert Wave(Unknown(0.5, positive=True)).kernel().speed == pytest.approx(0.5)
-
-
-def test_a_wave_that_stands_still_is_none():
-    with pytest.raises(InputError, match=r"Wave\(speed=0.0\): speed must be a number above 0"):
-        Wave(0.0)

@@ -1,4 +1,4 @@
-"""The fast search, of one system and of many."""
+"""The MAP estimate, of one system and of many."""
 
 from typing import ClassVar
 
@@ -9,19 +9,18 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.families import Assimilation, assimilate
-from pgt.families.fast_map import (
-    FastEstimate,
+from pgt.families import assimilate
+from pgt.families.laws import AdvectionDiffusionFamily, BurgersFamily, HeatFamily
+from pgt.families.laws.solved import AbstractSolved
+from pgt.families.map_estimate import (
     LawComparison,
+    SystemEstimate,
     batch_size,
-    compare_at,
     estimate_many,
     estimate_one,
     smooth_fields,
 )
-from pgt.families.laws import AdvectionDiffusionFamily, BurgersFamily, HeatFamily
-from pgt.families.laws.solved import AbstractSolved
-from pgt.families.observation_operator import CLEAN_NOISE, FAST_NODES, double_precision, problem_of
+from pgt.families.observation_operator import CLEAN_NOISE, double_precision, problem_of
 from pgt.families.sensing import SensorBatch
 
 HEAT = HeatFamily(nodes=16, times=9)
@@ -37,7 +36,7 @@ def nodes(family) -> np.ndarray:
 
 
 def at_nodes(readings, family: AbstractSolved = HEAT, known=NU):
-    found = assimilate(family, readings, known, fast=True)
+    found = assimilate(family, readings, known)
     assert found.is_lawful
     mean, spread = found.mean_and_spread(nodes(family))
     return mean[:, 0], spread[:, 0]
@@ -65,11 +64,11 @@ def test_noise_that_few_readings_cannot_tell_widens_the_spread():
 def test_readings_of_another_law_are_not_answered():
     readings = pgt.sample(drawn(1), n=40)
     large = eqx.tree_at(lambda r: r.values, readings, 50 * np.asarray(readings.values))
-    found = assimilate(HEAT, large, NU, fast=True)
+    found = assimilate(HEAT, large, NU)
     assert not found.is_lawful
     assert found.outside
     wrong = pgt.sample(drawn(1, {"diffusivity": 0.1}), n=40)
-    assert not assimilate(HEAT, wrong, {"diffusivity": 0.003}, fast=True).is_lawful
+    assert not assimilate(HEAT, wrong, {"diffusivity": 0.003}).is_lawful
 
 
 def test_many_systems_are_answered_as_one_by_one():
@@ -86,14 +85,12 @@ def test_many_systems_are_answered_as_one_by_one():
         np.testing.assert_allclose(found.spread[k, :, 0], spread, atol=1e-6)
 
 
-def test_a_front_is_found_as_by_the_accurate_solver():
+def test_a_front_is_found():
     family, known = BurgersFamily(nodes=32, times=17), {"viscosity": 0.02}
     truth = drawn(3, known, family)
     readings = pgt.sample(truth, n=48, noise=0.01, seed=1)
     quick, _ = at_nodes(readings, family, known)
-    slow = assimilate(family, readings, known, draws=0).grid().u.values.ravel()
     spread = float(truth.u.std())
-    assert np.sqrt(np.mean((quick - slow) ** 2)) < 5e-3 * spread
     assert np.sqrt(np.mean((quick - truth.u.values.ravel()) ** 2)) < 0.05 * spread
 
 
@@ -111,7 +108,7 @@ def test_the_spread_includes_the_error_of_the_coarse_solver():
 ])  # fmt: skip
 def test_noise_far_above_the_given_one_contradicts_the_law(level, given, lawful):
     zero = np.zeros(())
-    found = FastEstimate(np.zeros(8), zero, np.asarray(level), zero, zero, zero)
+    found = SystemEstimate(np.zeros(8), zero, np.asarray(level), zero, zero, zero, zero)
     assert bool(found.is_lawful(given)) is lawful
     assert bool(found.contradictions(given, level * CLEAN_NOISE)) is not lawful
 
@@ -121,15 +118,6 @@ def test_a_gpu_answers_as_many_systems_together_as_it_has_room_for():
     assert batch_size(HEAT, "cpu") == batch_size(large, "cpu") == 8
     assert batch_size(HEAT, "gpu") == 256
     assert 8 <= batch_size(large, "gpu") < 64
-
-
-def test_the_answer_is_of_the_same_kind_as_that_of_the_accurate_search():
-    readings = pgt.sample(drawn(1), n=12, noise=0.05)
-    quick, slow = (assimilate(HEAT, readings, NU, fast=fast) for fast in (True, False))
-    assert isinstance(quick, Assimilation)
-    for found in (quick, slow):
-        assert found.coefficients == NU
-        assert set(found.grid(x=3, t=2).data_vars) == {"u", "u_low", "u_high"}
 
 
 # ------------------------------------------------------------------------------- law check
@@ -150,7 +138,7 @@ def read(truth, noise: float, seed=0):
 
 def answered(truth, known, noise: float, seed=0):
     """Doubts, the error, the error that is stated, and the share of the field in a band of 90 %."""
-    found = assimilate(HEAT, read(truth, noise, seed), known, fast=True)
+    found = assimilate(HEAT, read(truth, noise, seed), known)
     assert found.is_lawful
     mean, spread = (a[:, 0] for a in found.mean_and_spread(NODES))
     misses, size = np.abs(mean - truth.u.values.ravel()), float(truth.u.std())
@@ -176,8 +164,8 @@ def test_the_right_law_is_not_doubted_and_no_wider_for_it():
         for noise in (0.0, 1e-5, 0.02, 0.1):
             assert answered(drawn_system(seed), RIGHT, noise, seed)[0] == ()
     with double_precision():
-        problem = problem_of(HEAT, read(drawn_system(1), 0.02), RIGHT, FAST_NODES)
-        comparison = jax.tree.map(np.asarray, estimate_one(problem, HEAT).comparison)
+        problem = problem_of(HEAT, read(drawn_system(1), 0.02), RIGHT)
+        comparison = jax.tree.map(np.asarray, estimate_one(problem, HEAT, jnp.zeros(8)).comparison)
     assert comparison is not None
     assert comparison.shift < 0.3 * comparison.spread
 
@@ -188,7 +176,7 @@ def test_of_two_coefficients_the_wrong_one_is_named():
     truth = family.dataset(family.draw(jax.random.key(0), known))
     taken = pgt.sample(truth, n=60, noise=0.01, seed=0)
     for name in known:
-        found = assimilate(family, taken, known | {name: 1.1 * known[name]}, fast=True)
+        found = assimilate(family, taken, known | {name: 1.1 * known[name]})
         assert found.outside[0].startswith(f"{name} is given as {1.1 * known[name]:g}")
         assert ";" not in found.outside[0]
 
@@ -211,17 +199,7 @@ def test_many_systems_are_doubted_as_one_by_one():
     given = {"diffusivity": np.array([0.02, 0.025, 0.02])}
     doubts = estimate_many(HEAT, SensorBatch.of(HEAT, points, values, given, NODES)).doubts
     assert [len(said) for said in doubts] == [0, 1, 0]
-    assert tuple(doubts[1]) == assimilate(HEAT, taken[1], WRONG, fast=True).outside
-
-
-def test_what_was_assimilated_is_doubted_and_wider_too():
-    truth = drawn_system(3)
-    right, wrong = (assimilate(HEAT, read(truth, 0.01), known) for known in (RIGHT, WRONG))
-    assert right.outside == ()
-    assert "diffusivity is given as 0.025" in wrong.outside[-1]
-    for found in (right, wrong):
-        field = found.grid()
-        assert ((field.u_low <= truth.u) & (truth.u <= field.u_high))[1:-1].mean() > 0.75
+    assert tuple(doubts[1]) == assimilate(HEAT, taken[1], WRONG).outside
 
 
 class Still(AbstractSolved):
@@ -255,10 +233,10 @@ class Still(AbstractSolved):
 
 def test_a_law_without_coefficients_is_compared_with_what_is_smooth_alone():
     truth = Still().dataset(Still().draw(jax.random.key(0)))
-    found = assimilate(Still(), pgt.sample(truth, n=20, noise=0.01), {}, fast=True)
+    found = assimilate(Still(), pgt.sample(truth, n=20, noise=0.01), {})
     assert found.outside == ()
     truth["u"] = truth.u + 0.3 * (1 - truth.x)
-    other = assimilate(Still(), pgt.sample(truth, n=20, noise=0.01), {}, fast=True)
+    other = assimilate(Still(), pgt.sample(truth, n=20, noise=0.01), {})
     assert "something smooth" in other.outside[0]
 
 
@@ -290,7 +268,7 @@ def test_laws_are_compared_one_after_the_other():
     """Parallel decompositions of many matrices wait for each other's threads."""
     taken = read(drawn_system(1), 0.0)
     with double_precision():
-        problem = problem_of(HEAT, taken, RIGHT, FAST_NODES)
-        program = str(jax.make_jaxpr(lambda z: compare_at(problem, HEAT, z))(jnp.zeros(8)))
+        problem = problem_of(HEAT, taken, RIGHT)
+        program = str(jax.make_jaxpr(lambda z: estimate_one(problem, HEAT, z))(jnp.zeros(8)))
     # One is in the Gauss-Newton step, one in the loop over all laws.
     assert program.count("= eigh[") == 2

@@ -1,9 +1,9 @@
-r"""The fast search of `assimilate`: the MAP estimate in a few steps of one compiled program.
+r"""The MAP estimate of a family's system, in a few steps of one compiled program.
 
-For families of few unknowns whose coefficients are all known. The derivatives of all fields by all
-unknowns are pushed through the coarse solver together; each Gauss–Newton step averages over the levels of
-noise (field_posterior.py) and is shortened where that lowers the cost. Nothing leaves the device between
-steps, and many systems can be solved in one call.
+For families of few unknowns. The derivatives of all fields by all unknowns are pushed through the coarse
+solver together; each Gauss–Newton step averages over the levels of noise (field_posterior.py) and is
+shortened where that lowers the cost. Nothing leaves the device between steps, and many systems can be
+solved in one call.
 
 At the end the law is compared with alternatives that extend it: other coefficients than those given, by δ
 in their logarithms, or a smooth field b in addition to those of the law,
@@ -110,10 +110,9 @@ def compare_laws(
     size: Float[Array, " c"],
     count,
     trust,
-) -> tuple[LawComparison, Float[Array, "*g c"], Float[Array, "*g c"]]:
-    """The comparison, the standard deviation of the fields under all laws, and the part of it that is
-    the distance between laws. `rows` are (m, unknowns) and in units of the noise; `fields` are
-    (unknowns, *grid, c) with spreads `size`."""
+) -> tuple[LawComparison, Float[Array, "*g c"]]:
+    """The comparison, and the standard deviation of the fields under all laws. `rows` are
+    (m, unknowns) and in units of the noise; `fields` are (unknowns, *grid, c) with spreads `size`."""
     parameters = rows.coefficients.shape[1]
 
     def one(alternative):
@@ -140,7 +139,7 @@ def compare_laws(
     relative = (fields.coefficients / (size + 1e-300)) ** 2
     moves = jnp.abs(logs) * jnp.sqrt(jnp.mean(relative, axis=axes))
     found = LawComparison(by_kind, logs, sigmas, moves, *apart)
-    return found, jnp.sqrt(inner + shift), jnp.sqrt(shift)
+    return found, jnp.sqrt(inner + shift)
 
 
 def _stack(added: list[tuple[Array, Array]]) -> tuple[Float[Array, "h m w"], Array]:
@@ -225,11 +224,12 @@ LARGEST_TANGENTS = 2**24  # numbers in the derivatives of all fields
 CPU_BATCH, MAX_BATCH, GPU_NUMBERS = 8, 256, 2**28
 
 
-class FastEstimate(NamedTuple):
+class SystemEstimate(NamedTuple):
     """The most probable unknowns, and the standard deviation of the fields at the family's nodes.
 
     `level` is the noise in units of the σ assumed, `missed` the error of the last linearization in units
     of the noise, `excess` that of the norm of the state over its expectation in standard deviations.
+    `sigmas` are the standard deviations of unknown coefficients, 0 for the state.
     """
 
     unknowns: Float[Array | np.ndarray, "*k n"]
@@ -238,6 +238,7 @@ class FastEstimate(NamedTuple):
     missed: Float[Array | np.ndarray, "*k"]
     excess: Float[Array | np.ndarray, "*k"]
     steps: Array | np.ndarray
+    sigmas: Float[Array | np.ndarray, "*k n"]
     comparison: LawComparison | None = None
 
     def is_lawful(self, has_given_noise: bool) -> Bool[np.ndarray, "*k"]:
@@ -287,7 +288,7 @@ def batch_size(family: AbstractSolved, backend: str) -> int:
 class _SearchState(NamedTuple):
     """An estimate without its spread, and the last linearization, which the spread is made of."""
 
-    found: FastEstimate
+    found: SystemEstimate
     rows: Float[Array, "m n"]
     misses: Float[Array, " m"]
     tangents: Float[Array, "n *grid c"]
@@ -311,8 +312,10 @@ class _Setting(NamedTuple):
         return _Setting(problem, coarse, strides)
 
 
-def estimate(problem: AssimilationProblem, family: AbstractSolved) -> FastEstimate:
-    """The MAP estimate from the mean of the law, with the spread at the nodes of `family`."""
+def estimate(
+    problem: AssimilationProblem, family: AbstractSolved, start: Float[Array, " n"]
+) -> SystemEstimate:
+    """The MAP estimate by steps from a start, with the spread at the nodes of `family`."""
     setting = _Setting.of(problem, family)
 
     def goes_on(state: _SearchState):
@@ -321,21 +324,13 @@ def estimate(problem: AssimilationProblem, family: AbstractSolved) -> FastEstima
     def step(state: _SearchState) -> _SearchState:
         return _step(setting, jnp.asarray(state.found.unknowns), state.found.steps + 1)
 
-    first = _step(setting, jnp.zeros(setting.coarse.size), 1)
+    first = _step(setting, start, 1)
     state = jax.lax.while_loop(goes_on, step, first)
-    comparison, spread, _ = _compare(setting, state)
+    comparison, spread = _compare(setting, state)
     return state.found._replace(spread=spread, comparison=comparison)
 
 
 estimate_one = eqx.filter_jit(estimate)
-
-
-@eqx.filter_jit
-def compare_at(problem: AssimilationProblem, family: AbstractSolved, unknowns: Float[Array, " n"]):
-    """The comparison of laws around given unknowns, and the distance between laws in the fields."""
-    setting = _Setting.of(problem, family)
-    comparison, _, distance = _compare(setting, _step(setting, unknowns, 1))
-    return comparison, distance
 
 
 def _step(setting: _Setting, z: Float[Array, " n"], number) -> _SearchState:
@@ -358,16 +353,25 @@ def _step(setting: _Setting, z: Float[Array, " n"], number) -> _SearchState:
     error = reached[best] - here - rows @ (tried[best] - z)
     level = jnp.sqrt(mixture.square)
     noise = level * sigma + ROUNDING / CONVERGED * problem.unit
-    found = FastEstimate(
+    found = SystemEstimate(
         tried[best], jnp.zeros(()), level, _rms(error / noise, real), mixture.excess,
-        jnp.asarray(number),
+        jnp.asarray(number), _coefficient_sigmas(mixture, coarse),
     )  # fmt: skip
     curvature = _rms(error / jnp.asarray(problem.unit), real)
     return _SearchState(found, whitened, misses, tangents[:, *strides], curvature)
 
 
+def _coefficient_sigmas(mixture: NoiseMixture, operator: ObservationOperator) -> Float[Array, " n"]:
+    """Standard deviations of the unknown coefficients, which are the last unknowns."""
+    state = math.prod(operator.family.noise_shape)
+    unknown = operator.size - state
+    if not unknown:
+        return jnp.zeros(state)
+    return jnp.concatenate([jnp.zeros(state), _last_moments(mixture, unknown)[1]])
+
+
 def _compare(setting: _Setting, state: _SearchState):
-    """The comparison of laws, the spread that includes it, and the distance between laws."""
+    """The comparison of laws, and the spread that includes it."""
     problem, coarse, strides = setting
     z = jnp.asarray(state.found.unknowns)
     real, unit = jnp.asarray(problem.is_real), jnp.asarray(problem.unit)
@@ -385,13 +389,13 @@ def _compare(setting: _Setting, state: _SearchState):
         return jnp.where(real[:, None], rows / sigma[:, None], 0.0)
 
     moved, smooth = jax.vmap(push)(jnp.eye(logs.size)), smooth_alternatives(problem)
-    comparison, spread, distance = compare_laws(
+    comparison, spread = compare_laws(
         Effects(state.rows * share[:, None], whitened(moved), whitened(smooth)),
         state.misses * share,
         Effects(state.tangents, moved[:, *strides], smooth[:, *strides]),
         jnp.std(here, axis=tuple(range(here.ndim - 1))), jnp.sum(real), problem.trust,
     )  # fmt: skip
-    return comparison, jnp.hypot(spread, left[strides]), distance
+    return comparison, jnp.hypot(spread, left[strides])
 
 
 def _rms(values: Float[Array, " m"], real) -> Float[Array, ""]:
@@ -440,7 +444,7 @@ def _estimate_batch(problem: AssimilationProblem, family: AbstractSolved, points
             whole.family, stencil, whole.boxes, columns, known, whole.read_fields
         )
         own = AssimilationProblem(operator, values, sigma, unit, real, given, problem.trust)
-        found = estimate(own, family)
+        found = estimate(own, family, jnp.zeros(operator.size))
         evaluated = points(found.unknowns, known, found.spread)
         return *evaluated, found._replace(spread=jnp.zeros(()))
 
