@@ -10,12 +10,7 @@ import pytest
 
 import pgt
 import pgt._reconstruct as reconstructing
-<<<<<<< HEAD:tests/reconstruction/test_fallback.py
-from pgt.methods.closed_form.band_search import MIN_READINGS_TO_JUDGE
-from pgt.methods.finished_fit import Fit
-=======
 from pgt.methods.finished_fit import COEFFICIENT_NOT_AT_REST, Fit
->>>>>>> nets:tests/reconstruction/test_race.py
 from pgt.methods.first_order.training_loop import _untrained
 from pgt.methods.plan import MIN_ERROR_FOR_LARGER, ROUNDING, choose
 from pgt.nn.trees import cast
@@ -34,11 +29,7 @@ from pgt.reconstruction.race import (
 from pgt.uncertainty.outcome import Outcome
 
 DOMAIN, EQUATION = pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Heat(0.01)
-<<<<<<< HEAD:tests/reconstruction/test_fallback.py
-READINGS = pgt.sample(pgt.datasets.heat(), n=MIN_READINGS_TO_JUDGE)
-=======
 READINGS = pgt.sample(pgt.datasets.heat(), n=80)
->>>>>>> nets:tests/reconstruction/test_race.py
 
 
 def plan_without_solver(*about, **settings):
@@ -111,11 +102,7 @@ def test_sines_are_asked_about_the_readings_that_the_network_was_not_shown():
 
 
 def test_what_sines_say_of_these_is_what_a_fit_of_the_others_says():
-<<<<<<< HEAD:tests/reconstruction/test_fallback.py
-    noisy = pgt.sample(pgt.datasets.heat(), n=MIN_READINGS_TO_JUDGE, noise=0.1)
-=======
     noisy = pgt.sample(pgt.datasets.heat(), n=80, noise=0.1)
->>>>>>> nets:tests/reconstruction/test_race.py
     scaling = pgt.Scaling.fit(noisy, DOMAIN)
     build = pgt.Features(scaling, count=60, band=(10.0, 3.0))
 
