@@ -30,7 +30,7 @@ from pgt.physics.equation_checks import (
     coefficient_units,
     warn_of_growth,
 )
-from pgt.physics.unknown_conditions import functions_of
+from pgt.physics.unknown_conditions import bare, functions_of
 from pgt.problem.assembly import Task, held_out_groups
 from pgt.problem.linearity import is_solved_by_one_solve
 from pgt.training.optimisers import describe_optimiser

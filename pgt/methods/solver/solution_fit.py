@@ -28,9 +28,9 @@ from pgt.data.observations import Observations
 from pgt.data.splits import Groups
 from pgt.data.splits import sensors as sensors_of
 from pgt.inference.equation_prior import Basis, CorrelatedPrior
+from pgt.inference.evidence import fit_posterior
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.inference.linear_gaussian import Reduced, Rows, Solved
-from pgt.methods.closed_form.band_solution import posterior_of
+from pgt.inference.linear_gaussian import GaussianPosterior, ReducedReadings, Rows
 from pgt.methods.coefficients import MAX_LOG_STEP, CoefficientEstimate, CoefficientSteps, log_of
 from pgt.methods.solver.collocation import Grid, Sensors, pieces_of
 from pgt.methods.solver.forward import FIRST_TOLERANCE
@@ -50,7 +50,7 @@ from pgt.methods.solver.time_stepping import (
     solve,
     solve_on,
 )
-from pgt.methods.solver.unknown_functions import OFFSET, FirstGuess, Unknowns
+from pgt.methods.solver.unknown_functions import FirstGuess, Unknowns
 from pgt.models.linearised import LinearisedModel
 from pgt.models.mesh_solution import Solver
 from pgt.nn import batched
@@ -60,26 +60,24 @@ from pgt.problem.budget import Deadline
 from pgt.training.settings import POSTERIOR_DRAWS, Posterior
 
 MAX_ITERATIONS = 40  # of Gauss-Newton's method: most fits take fewer than ten
-MAX_HALVINGS = 8  # of a step that makes readings or unknown functions less probable
-# Standard deviations by which the next step would move what is read, or a coefficient, where a fit ends.
-MAX_FINAL_MOVE = 0.05
-# Error of the mesh over the standard error of the fit at readings, which many readings make small.
-MESH_ERROR_SHARE = 0.05
+# Of a standard error or of a log-evidence: what is as small changes nothing of the answer. A fit ends
+# where the next step moves readings and coefficients by less, and errors of the mesh are as small.
+NEGLIGIBLE = 0.05
 # Times the tolerance, and the roughness, for which a mesh was found: up to there it serves as well.
 MAX_MESH_DRIFT = 5.0
 # Functions drawn from the prior with lengths so many times shorter than those of greatest evidence: what
 # a mesh follows beside the solution, so that the evidence is known around its maximum.
 PROBE_FUNCTIONS, PROBE_SHORTENING = 3, 2.0
-# The prior of the logarithms of lengths in half extents, of sizes of functions beside each other, and of
-# the size of offsets in spreads: middles, and a standard deviation that says little.
-USUAL_LENGTH, USUAL_SIZE, USUAL_OFFSET, HYPER_DEVIATION = 0.7, 1.0, 0.01, 1.5
-MAX_EVALUATIONS, SEARCH_TOLERANCE = (
-    80,
-    0.05,
-)  # of the evidence at one linearization; of its logarithm
-# The log-evidence from which on sensors have offsets, very strong by Kass and Raftery (1995); and of how
-# many sensors, since of two nobody can say which is wrong.
-MIN_OFFSET_EVIDENCE, MIN_SENSORS = 5.0, 3
+# The prior of the logarithms of lengths in half extents, and of sizes of functions beside each other: the
+# middle of the first, and a standard deviation that says little.
+USUAL_LENGTH, HYPER_DEVIATION = 0.7, 1.5
+MAX_EVALUATIONS = 80  # of the evidence at one linearization
+# A sensor has an offset, whose prior has this standard deviation in spreads of its field, where the gain
+# in log-evidence is very strong (Kass and Raftery 1995).
+OFFSET_DEVIATION, MIN_OFFSET_EVIDENCE = 0.1, 5.0
+# Of a field, where any of them may have one: of fewer, offsets explain as well what an equation with some
+# unknown coefficients leaves over.
+MIN_SENSORS = 5
 FIT_SHARE = 0.9  # of the seconds: the rest is for the errors and the verdict
 MAX_SINGLE_THREADED = 100  # size of matrices that several threads do not make faster
 
@@ -117,7 +115,7 @@ class Fitted:
     model: Solver
     pde: AbstractPDE
     solution: Solution
-    solved: Solved
+    solved: GaussianPosterior
     learnt: dict[str, CoefficientEstimate]
     converged: bool
 
@@ -216,9 +214,9 @@ class Search:
         self.first = np.zeros(self.unknowns.count)
         self.first[self.unknowns.raws] = raws_of(task.pde)
         self.axes = tuple(dict.fromkeys(a for part in self.unknowns.parts for a in part.axes))
-        usual = dict.fromkeys(self.axes, USUAL_LENGTH) | {OFFSET: USUAL_OFFSET}
-        self.middle = np.log([usual.get(name, USUAL_SIZE) for name in self.unknowns.names])
-        self.has_offsets = False  # until the evidence asks for them
+        sizes = len(self.unknowns.names) - len(self.axes)
+        self.middle = np.r_[np.full(len(self.axes), np.log(USUAL_LENGTH)), np.zeros(sizes)]
+        self.is_faulty = np.zeros(self.offsets.shape[1], bool)
         self.hyper, self.weighed = self.middle.copy(), self.sensors.relative
         self.tolerance = self.model.tolerance
 
@@ -231,25 +229,27 @@ class Search:
                 try:
                     state = self._resolved(state)
                     continue
-                except (SolveError, OutOfTime):
+                except SolveError:
                     state.lengths = self._shortest  # no mesh follows them
+                except OutOfTime:
+                    break
             change = solved.weights - (state.unknown - self.first)
             share = self._share(state.unknown, change)
             moves = self._moves(state, solved, change)
             self.report(turn / MAX_ITERATIONS, {"noise": solved.sigma})
             is_fine = state.tolerance <= MAX_MESH_DRIFT * self.tolerance
-            converged = moves < MAX_FINAL_MOVE and is_fine
-            if converged and self._offsets_help(state):
-                self.has_offsets = True
+            converged = moves < NEGLIGIBLE and is_fine
+            if converged and (faulty := self._faulty_sensor(solved)) is not None:
+                self.is_faulty[faulty] = True
                 continue
             if converged or not self.deadline.allows(0.0):
                 break
             try:
-                following = self._stepped(state, solved, change, share)
+                following = self._stepped(state, solved, change, share, moves)
             except OutOfTime:
                 break
             if following is None:
-                converged = is_fine and moves < MAX_FINAL_MOVE
+                converged = is_fine and moves < 2 * NEGLIGIBLE  # but for errors of the mesh
                 break
             state = following
         solved = self._posterior(state)
@@ -326,10 +326,9 @@ class Search:
         return found[:, np.any(found, axis=0)]
 
     def _root(self, hyper: Float[np.ndarray, " h"]) -> Float[np.ndarray, "p p"]:
-        """A root of the prior's covariance; without offsets before the evidence asks for them."""
-        found = self.unknowns.root(hyper)
-        if not self.has_offsets:
-            found[self.unknowns.offsets, self.unknowns.offsets] = 0.0
+        """A root of the prior's covariance; only sensors that are found to be faulty have offsets."""
+        found, own = self.unknowns.root(hyper), self.unknowns.offsets
+        found[own, own] = np.diag(np.where(self.is_faulty, OFFSET_DEVIATION, 0.0))
         return found
 
     def _slopes(self, state: _State) -> Float[np.ndarray, "n p"]:
@@ -342,18 +341,19 @@ class Search:
         """What sensors with their offsets read."""
         return state.read + self.offsets @ state.unknown[self.unknowns.offsets]
 
-    def _offsets_help(self, state: _State) -> bool:
-        """Whether the readings are much more probable where every sensor has an offset."""
-        if self.has_offsets or not self.offsets.shape[1]:
-            return False
-        rows, corners = self._rows(state), self._corners(state)
-        reduced = Reduced(replace(rows, sigma=self.weighed), Prior(np.eye(self.unknowns.count)))
-        kept, evidence = self.hyper, []
-        for self.has_offsets in (False, True):
-            _, found = self._most_probable(reduced, corners)
-            evidence.append(found)
-        self.hyper, self.has_offsets = kept, False
-        return evidence[1] > evidence[0] + MIN_OFFSET_EVIDENCE
+    def _faulty_sensor(self, solved: GaussianPosterior) -> int | None:
+        """The sensor whose offset makes the readings most probable, where it does so by far; None where
+        none does, or as many have one already as the others can outvote."""
+        if 2 * self.is_faulty.sum() + 2 >= len(self.is_faulty):
+            return None
+        gains = [
+            -np.inf
+            if known
+            else solved.evidence_with_error_along(OFFSET_DEVIATION * column) - solved.evidence
+            for column, known in zip(self.offsets.T, self.is_faulty, strict=True)
+        ]
+        best = int(np.argmax(gains))
+        return best if gains[best] > MIN_OFFSET_EVIDENCE else None
 
     def _share(self, unknown, change) -> float:
         """Of a step, so much that no coefficient moves too far."""
@@ -368,7 +368,7 @@ class Search:
         ]
         return min(1.0, MAX_LOG_STEP / max(max(moves, default=0.0), 1e-300))
 
-    def _moves(self, state: _State, solved: Solved, change) -> float:
+    def _moves(self, state: _State, solved: GaussianPosterior, change) -> float:
         """By how much a step moves what is read, in σ, and coefficients, in standard deviations."""
         read = (self._slopes(state) @ change) / (solved.sigma * self.sensors.relative)
         size = float(np.sqrt(np.mean(read**2))) if len(read) else 0.0
@@ -376,7 +376,9 @@ class Search:
         raws = np.abs(change[self.unknowns.raws]) / np.maximum(known, 1e-300)
         return max(size, float(raws.max(initial=0.0)))
 
-    def _stepped(self, state: _State, solved: Solved, change, share: float) -> _State | None:
+    def _stepped(
+        self, state: _State, solved: GaussianPosterior, change, share: float, moves: float
+    ) -> _State | None:
         """The step, or as much of it as makes the readings more probable; None where nothing does.
 
         With other coefficients, other functions are most probable. The first linearization tells them
@@ -384,8 +386,9 @@ class Search:
         coefficients once more before these are moved by less (variable projection, Golub and Pereyra
         1973)."""
         most = self._cost(state, solved) * (1 + 1e-9) + 1e-9
-        for halved in range(MAX_HALVINGS):
-            part = share * 0.5**halved
+        part = 2 * share
+        while part == 2 * share or part * moves > NEGLIGIBLE:
+            part /= 2
             try:
                 following = self._solved_at(self._toward(state, solved, change, part), state)
                 if self._cost(following, solved) <= most:
@@ -401,7 +404,7 @@ class Search:
         return None
 
     def _toward(
-        self, state: _State, solved: Solved, change, part: float
+        self, state: _State, solved: GaussianPosterior, change, part: float
     ) -> Float[np.ndarray, " p"]:
         """All that is unknown after a part of a step: functions are the most probable ones for the
         coefficients."""
@@ -410,7 +413,9 @@ class Search:
             return state.unknown + part * change
         return self._with_coefficients(state, solved, state.unknown[own] + part * change[own])
 
-    def _with_coefficients(self, state: _State, solved: Solved, raws) -> Float[np.ndarray, " p"]:
+    def _with_coefficients(
+        self, state: _State, solved: GaussianPosterior, raws
+    ) -> Float[np.ndarray, " p"]:
         """Coefficients with these values and, by the linearization, the most probable functions."""
         own, root, mean = self.unknowns.raws, self.prior.root, self.first + self.prior.mean
         slopes, sigma = self._slopes(state), solved.sigma * solved.reduced.sigma
@@ -450,7 +455,7 @@ class Search:
         found = solve(self.unknowns, unknown, Settings(tolerance, check_time, True, directions))
         return _State(found, Readout(self.sensors, found), tolerance, self._shortest)
 
-    def _cost(self, state: _State, solved: Solved) -> float:
+    def _cost(self, state: _State, solved: GaussianPosterior) -> float:
         """Twice the negative logarithm of the posterior, with what the evidence chose."""
         missed = (self.sensors.values - self._read(state)) / (solved.sigma * solved.reduced.sigma)
         away = state.unknown - self.first - self.prior.mean
@@ -459,17 +464,19 @@ class Search:
 
     # ------------------------------------------------------------------------- the Gaussian model
 
-    def _posterior(self, state: _State) -> Solved:
+    def _posterior(self, state: _State) -> GaussianPosterior:
         """The posterior of the linearised model, with lengths, sizes and noise of greatest evidence."""
         rows, corners = self._rows(state), self._corners(state)
         if len(self.hyper):
-            reduced = Reduced(replace(rows, sigma=self.weighed), Prior(np.eye(self.unknowns.count)))
+            reduced = ReducedReadings(
+                replace(rows, sigma=self.weighed), Prior(np.eye(self.unknowns.count))
+            )
             self.hyper, _ = self._most_probable(reduced, corners)
         self.prior = Prior(self._root(self.hyper), corners)
-        solved = posterior_of(rows, self.task.problem.likelihood, basis=self.prior)
+        solved = fit_posterior(rows, self.task.problem.likelihood, basis=self.prior)
         self.weighed = solved.reduced.sigma  # where outliers are expected, they count for less
         standard_error = solved.sigma * np.sqrt(solved.determined / len(self.sensors.values))
-        self.tolerance = max(self.model.tolerance, MESH_ERROR_SHARE * float(standard_error))
+        self.tolerance = max(self.model.tolerance, NEGLIGIBLE * float(standard_error))
         return solved
 
     def _rows(self, state: _State) -> Rows:
@@ -492,13 +499,13 @@ class Search:
         slopes[:, self.unknowns.raws] = 0.0
         return slopes, slopes @ (unknown - self.first) - values
 
-    def _most_probable(self, reduced: Reduced, corners) -> tuple[np.ndarray, float]:
+    def _most_probable(self, reduced: ReducedReadings, corners) -> tuple[np.ndarray, float]:
         """The logarithms of lengths and sizes at the greatest evidence, and that evidence."""
 
         def cost(hyper):
             away, tried = (hyper - self.middle) / HYPER_DEVIATION, copy(reduced)
             tried.basis = Prior(self._root(hyper), corners)
-            return -tried.solved(0.0).evidence + 0.5 * away @ away
+            return -tried.posterior(0.0).evidence + 0.5 * away @ away
 
         rougher = self.hyper.copy()
         rougher[: len(self.axes)] = self._shortest
@@ -506,17 +513,17 @@ class Search:
         found = scipy.optimize.minimize(
             cost, start, method="Nelder-Mead",
             options={
-                "maxfev": MAX_EVALUATIONS, "xatol": SEARCH_TOLERANCE, "fatol": SEARCH_TOLERANCE,
+                "maxfev": MAX_EVALUATIONS, "xatol": NEGLIGIBLE, "fatol": NEGLIGIBLE,
                 "initial_simplex": _simplex(start),
             },
         )  # fmt: skip
         return found.x, -float(found.fun)
 
-    def _deviations(self, solved: Solved) -> Float[np.ndarray, " k"]:
+    def _deviations(self, solved: GaussianPosterior) -> Float[np.ndarray, " k"]:
         """Of the coefficients."""
         return solved.spread(np.eye(self.unknowns.count)[self.unknowns.raws])
 
-    def _fitted(self, state: _State, solved: Solved, converged: bool) -> Fitted:
+    def _fitted(self, state: _State, solved: GaussianPosterior, converged: bool) -> Fitted:
         solution = state.solution
         own = self.unknowns.raws
         raws, asked = state.unknown[own], (solved.weights + self.first)[own]
