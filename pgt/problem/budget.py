@@ -31,10 +31,10 @@ from pgt.training.settings import Polish, Training
 
 # Steps of a first-order optimizer without a setting.
 FIRST_ORDER_STEPS = 2000
-# Iterations, patience in iterations, and share of fresh points of a second-order fit without training
-# before it and without a setting.
-SECOND_ORDER_ITERATIONS, SECOND_ORDER_PATIENCE, SECOND_ORDER_FRESH_SHARE = 300, 120, 0.7
-# Iterations of such a fit if seconds are the limit.
+# A second-order fit without training before it and without a setting. Fewer iterations end before smooth
+# fields have come to rest; fewer fixed points at the end leave the fit fluctuating.
+SECOND_ORDER = Polish(iterations=300, patience=120, fresh=0.7)
+# Its iterations if seconds are the limit.
 UNLIMITED_ITERATIONS = 10**6
 # The share of the seconds for first-order training if a polish follows.
 FIRST_ORDER_SECONDS_SHARE = 0.6
@@ -51,13 +51,9 @@ def with_budget(training: Training, model: AbstractFieldModel) -> Training:
         return _with_first_order_budget(training, model)
     seconds = training.seconds
     if training.polish is None:
-        iterations = SECOND_ORDER_ITERATIONS if seconds is None else UNLIMITED_ITERATIONS
-        polish = replace(
-            polish,
-            iterations=iterations,
-            patience=SECOND_ORDER_PATIENCE,
-            fresh=SECOND_ORDER_FRESH_SHARE,
-        )
+        polish = SECOND_ORDER
+        if seconds is not None:
+            polish = replace(polish, iterations=UNLIMITED_ITERATIONS)
     if seconds is not None and polish.seconds is None:
         polish = replace(polish, seconds=seconds)
     return replace(training, steps=0, seconds=None, polish=polish)

@@ -227,10 +227,9 @@ def _at_least(error: FieldError, floor: float) -> FieldError:
         return error
     high = max(error.high, floor * INTERVAL_FACTOR)
     found = replace(error, value=floor, low=floor / INTERVAL_FACTOR, high=high)
-    parts = error.inside, error.outside
-    is_larger_far_away = parts[1] is not None and parts[1] > floor
-    inside, outside = (max(part, floor) if is_larger_far_away else None for part in parts)
-    return replace(found, inside=inside, outside=outside)
+    if error.inside is None or error.outside is None or error.outside <= floor:
+        return replace(found, inside=None, outside=None)
+    return replace(found, inside=max(error.inside, floor))
 
 
 def _stated_error(deviation: Float[np.ndarray, "k n"], spreads, weights, near) -> FieldError:

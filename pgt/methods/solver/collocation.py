@@ -5,6 +5,7 @@ The equation holds at the points of the mesh, conditions on faces at those of th
 is one step without time, an equation in t alone one without space.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
@@ -336,7 +337,7 @@ class Sensors:
         rows = grid.values_at(nodes[order], local[order], self.fields[owner[order]])
         ends = np.searchsorted(inside[order], np.arange(len(steps) + 1))
         found = []
-        for low, high in zip(ends[:-1], ends[1:], strict=True):
+        for low, high in itertools.pairwise(ends):
             own = order[low:high]
             gathered = scipy.sparse.csr_array(
                 (weights[own], (owner[own], np.arange(len(own)))), (len(self.values), len(own))

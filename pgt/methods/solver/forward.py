@@ -21,7 +21,14 @@ from pgt.core.numbers import listed
 from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
 from pgt.methods.solver.splines import difference_of, moments_of
-from pgt.methods.solver.statement import Face, OpenValue, Statement, raws_of, statement_on
+from pgt.methods.solver.statement import (
+    PROBE_POINTS,
+    Face,
+    OpenValue,
+    Statement,
+    raws_of,
+    statement_on,
+)
 from pgt.methods.solver.time_stepping import (
     CheckTime,
     OutOfTime,
@@ -39,16 +46,12 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
 
-TOLERANCE = (
-    1e-6  # of the fields' spread: below what is plotted or compared, in seconds for most equations
-)
+TOLERANCE = 1e-6  # of the fields' spread: less than is plotted or compared
 FIRST_TOLERANCE = 1e-3  # of the coarse solution that is refined; it takes a small share of the time
 # From one tolerance of the mesh to the next: no less than this, since the error may be below it by luck,
 # and no more, so that few solutions are needed.
 MIN_REDUCTION, MAX_REDUCTION = 1e-3, 0.3
-MIN_TOLERANCE = 1e-12  # of a mesh: below it rounding decides
-FACE_SAMPLES = 33  # along each axis of a face, where its values are looked at
-MIN_RELATIVE_SPREAD = 1e-10  # of its size: a field that varies by less has no spread of its own
+ROUNDING = 1e-12  # of a tolerance, or of a field's size: below it rounding decides
 
 Ended = Literal["tolerance", "seconds", "mesh", "rounding"]
 Report = Callable[[float, dict[str, float]], None]
@@ -102,12 +105,12 @@ def solved_forward(
             return best
         if solution.is_capped and is_settled:
             return best._replace(ended="mesh")
-        if allowed <= MIN_TOLERANCE:
+        if allowed <= ROUNDING:
             return best._replace(ended="rounding")
         wanted = MAX_REDUCTION * tolerance / max(error, tolerance)
         if is_settled:
             allowed *= max(wanted, MIN_REDUCTION)
-        allowed = max(allowed, MIN_TOLERANCE)
+        allowed = max(allowed, ROUNDING)
         meshes, is_known = solution.grid.meshes, np.ones_like(is_known)
         unknowns = Unknowns(problem, scaling)
 
@@ -129,9 +132,7 @@ def _rescaled(solution: Solution) -> Scaling:
     means, squares = (part[0] for part in moments_of(edges_of(solution), polynomials_of(solution)))
     spreads = np.sqrt(np.maximum(squares - means**2, 0.0))
     sizes = np.maximum(np.asarray(scaling.spread, float), np.abs(means))
-    spreads = np.where(
-        spreads > MIN_RELATIVE_SPREAD * sizes, spreads, np.asarray(scaling.spread, float)
-    )
+    spreads = np.where(spreads > ROUNDING * sizes, spreads, np.asarray(scaling.spread, float))
     return replace(scaling, mean=means, spread=spreads)
 
 
@@ -153,7 +154,7 @@ def scaled_by_conditions(
             continue
         own = float(values.std())
         mean[field] = values.mean()
-        spread[field], is_known[field] = (own if own > MIN_RELATIVE_SPREAD * size else size), True
+        spread[field], is_known[field] = (own if own > ROUNDING * size else size), True
     return replace(scaling, mean=mean, spread=spread), is_known
 
 
@@ -188,7 +189,7 @@ def _on_face(domain: Domain, face: Face | None) -> Float[np.ndarray, "n d"]:
         elif face is not None and axis == face.axis:
             axes.append(np.array([(low, high)[face.side]]))
         else:
-            axes.append(np.linspace(low, high, FACE_SAMPLES))
+            axes.append(np.linspace(low, high, PROBE_POINTS))
     return np.stack([a.ravel() for a in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 

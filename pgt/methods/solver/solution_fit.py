@@ -50,7 +50,7 @@ from pgt.methods.solver.time_stepping import (
     solve,
     solve_on,
 )
-from pgt.methods.solver.unknown_functions import OFFSET, FirstGuess, Unknowns
+from pgt.methods.solver.unknown_functions import FirstGuess, Unknowns
 from pgt.models.linearised import LinearisedModel
 from pgt.models.mesh_solution import Solver
 from pgt.nn import batched
@@ -60,26 +60,24 @@ from pgt.problem.budget import Deadline
 from pgt.training.settings import POSTERIOR_DRAWS, Posterior
 
 MAX_ITERATIONS = 40  # of Gauss-Newton's method: most fits take fewer than ten
-MAX_HALVINGS = 8  # of a step that makes readings or unknown functions less probable
-# Standard deviations by which the next step would move what is read, or a coefficient, where a fit ends.
-MAX_FINAL_MOVE = 0.05
-# Error of the mesh over the standard error of the fit at readings, which many readings make small.
-MESH_ERROR_SHARE = 0.05
+# Of a standard error or of a log-evidence: what is as small changes nothing of the answer. A fit ends
+# where the next step moves readings and coefficients by less, and errors of the mesh are as small.
+NEGLIGIBLE = 0.05
 # Times the tolerance, and the roughness, for which a mesh was found: up to there it serves as well.
 MAX_MESH_DRIFT = 5.0
 # Functions drawn from the prior with lengths so many times shorter than those of greatest evidence: what
 # a mesh follows beside the solution, so that the evidence is known around its maximum.
 PROBE_FUNCTIONS, PROBE_SHORTENING = 3, 2.0
-# The prior of the logarithms of lengths in half extents, of sizes of functions beside each other, and of
-# the size of offsets in spreads: middles, and a standard deviation that says little.
-USUAL_LENGTH, USUAL_SIZE, USUAL_OFFSET, HYPER_DEVIATION = 0.7, 1.0, 0.01, 1.5
-MAX_EVALUATIONS, SEARCH_TOLERANCE = (
-    80,
-    0.05,
-)  # of the evidence at one linearization; of its logarithm
-# The log-evidence from which on sensors have offsets, very strong by Kass and Raftery (1995); and of how
-# many sensors, since of two nobody can say which is wrong.
-MIN_OFFSET_EVIDENCE, MIN_SENSORS = 5.0, 3
+# The prior of the logarithms of lengths in half extents, and of sizes of functions beside each other: the
+# middle of the first, and a standard deviation that says little.
+USUAL_LENGTH, HYPER_DEVIATION = 0.7, 1.5
+MAX_EVALUATIONS = 80  # of the evidence at one linearization
+# A sensor has an offset, whose prior has this standard deviation in spreads of its field, where the gain
+# in log-evidence is very strong (Kass and Raftery 1995).
+OFFSET_DEVIATION, MIN_OFFSET_EVIDENCE = 0.1, 5.0
+# Of a field, where any of them may have one: of fewer, offsets explain as well what an equation with some
+# unknown coefficients leaves over.
+MIN_SENSORS = 5
 FIT_SHARE = 0.9  # of the seconds: the rest is for the errors and the verdict
 MAX_SINGLE_THREADED = 100  # size of matrices that several threads do not make faster
 
@@ -216,9 +214,9 @@ class Search:
         self.first = np.zeros(self.unknowns.count)
         self.first[self.unknowns.raws] = raws_of(task.pde)
         self.axes = tuple(dict.fromkeys(a for part in self.unknowns.parts for a in part.axes))
-        usual = dict.fromkeys(self.axes, USUAL_LENGTH) | {OFFSET: USUAL_OFFSET}
-        self.middle = np.log([usual.get(name, USUAL_SIZE) for name in self.unknowns.names])
-        self.has_offsets = False  # until the evidence asks for them
+        sizes = len(self.unknowns.names) - len(self.axes)
+        self.middle = np.r_[np.full(len(self.axes), np.log(USUAL_LENGTH)), np.zeros(sizes)]
+        self.is_faulty = np.zeros(self.offsets.shape[1], bool)
         self.hyper, self.weighed = self.middle.copy(), self.sensors.relative
         self.tolerance = self.model.tolerance
 
@@ -231,25 +229,27 @@ class Search:
                 try:
                     state = self._resolved(state)
                     continue
-                except (SolveError, OutOfTime):
+                except SolveError:
                     state.lengths = self._shortest  # no mesh follows them
+                except OutOfTime:
+                    break
             change = solved.weights - (state.unknown - self.first)
             share = self._share(state.unknown, change)
             moves = self._moves(state, solved, change)
             self.report(turn / MAX_ITERATIONS, {"noise": solved.sigma})
             is_fine = state.tolerance <= MAX_MESH_DRIFT * self.tolerance
-            converged = moves < MAX_FINAL_MOVE and is_fine
-            if converged and self._offsets_help(state):
-                self.has_offsets = True
+            converged = moves < NEGLIGIBLE and is_fine
+            if converged and (faulty := self._faulty_sensor(solved)) is not None:
+                self.is_faulty[faulty] = True
                 continue
             if converged or not self.deadline.allows(0.0):
                 break
             try:
-                following = self._stepped(state, solved, change, share)
+                following = self._stepped(state, solved, change, share, moves)
             except OutOfTime:
                 break
             if following is None:
-                converged = is_fine and moves < MAX_FINAL_MOVE
+                converged = is_fine and moves < 2 * NEGLIGIBLE  # but for errors of the mesh
                 break
             state = following
         solved = self._posterior(state)
@@ -326,10 +326,9 @@ class Search:
         return found[:, np.any(found, axis=0)]
 
     def _root(self, hyper: Float[np.ndarray, " h"]) -> Float[np.ndarray, "p p"]:
-        """A root of the prior's covariance; without offsets before the evidence asks for them."""
-        found = self.unknowns.root(hyper)
-        if not self.has_offsets:
-            found[self.unknowns.offsets, self.unknowns.offsets] = 0.0
+        """A root of the prior's covariance; only sensors that are found to be faulty have offsets."""
+        found, own = self.unknowns.root(hyper), self.unknowns.offsets
+        found[own, own] = np.diag(np.where(self.is_faulty, OFFSET_DEVIATION, 0.0))
         return found
 
     def _slopes(self, state: _State) -> Float[np.ndarray, "n p"]:
@@ -342,20 +341,19 @@ class Search:
         """What sensors with their offsets read."""
         return state.read + self.offsets @ state.unknown[self.unknowns.offsets]
 
-    def _offsets_help(self, state: _State) -> bool:
-        """Whether the readings are much more probable where every sensor has an offset."""
-        if self.has_offsets or not self.offsets.shape[1]:
-            return False
-        rows, corners = self._rows(state), self._corners(state)
-        reduced = ReducedReadings(
-            replace(rows, sigma=self.weighed), Prior(np.eye(self.unknowns.count))
-        )
-        kept, evidence = self.hyper, []
-        for self.has_offsets in (False, True):
-            _, found = self._most_probable(reduced, corners)
-            evidence.append(found)
-        self.hyper, self.has_offsets = kept, False
-        return evidence[1] > evidence[0] + MIN_OFFSET_EVIDENCE
+    def _faulty_sensor(self, solved: GaussianPosterior) -> int | None:
+        """The sensor whose offset makes the readings most probable, where it does so by far; None where
+        none does, or as many have one already as the others can outvote."""
+        if 2 * self.is_faulty.sum() + 2 >= len(self.is_faulty):
+            return None
+        gains = [
+            -np.inf
+            if known
+            else solved.evidence_with_error_along(OFFSET_DEVIATION * column) - solved.evidence
+            for column, known in zip(self.offsets.T, self.is_faulty, strict=True)
+        ]
+        best = int(np.argmax(gains))
+        return best if gains[best] > MIN_OFFSET_EVIDENCE else None
 
     def _share(self, unknown, change) -> float:
         """Of a step, so much that no coefficient moves too far."""
@@ -379,7 +377,7 @@ class Search:
         return max(size, float(raws.max(initial=0.0)))
 
     def _stepped(
-        self, state: _State, solved: GaussianPosterior, change, share: float
+        self, state: _State, solved: GaussianPosterior, change, share: float, moves: float
     ) -> _State | None:
         """The step, or as much of it as makes the readings more probable; None where nothing does.
 
@@ -388,8 +386,9 @@ class Search:
         coefficients once more before these are moved by less (variable projection, Golub and Pereyra
         1973)."""
         most = self._cost(state, solved) * (1 + 1e-9) + 1e-9
-        for halved in range(MAX_HALVINGS):
-            part = share * 0.5**halved
+        part = 2 * share
+        while part == 2 * share or part * moves > NEGLIGIBLE:
+            part /= 2
             try:
                 following = self._solved_at(self._toward(state, solved, change, part), state)
                 if self._cost(following, solved) <= most:
@@ -477,7 +476,7 @@ class Search:
         solved = fit_posterior(rows, self.task.problem.likelihood, basis=self.prior)
         self.weighed = solved.reduced.sigma  # where outliers are expected, they count for less
         standard_error = solved.sigma * np.sqrt(solved.determined / len(self.sensors.values))
-        self.tolerance = max(self.model.tolerance, MESH_ERROR_SHARE * float(standard_error))
+        self.tolerance = max(self.model.tolerance, NEGLIGIBLE * float(standard_error))
         return solved
 
     def _rows(self, state: _State) -> Rows:
@@ -514,7 +513,7 @@ class Search:
         found = scipy.optimize.minimize(
             cost, start, method="Nelder-Mead",
             options={
-                "maxfev": MAX_EVALUATIONS, "xatol": SEARCH_TOLERANCE, "fatol": SEARCH_TOLERANCE,
+                "maxfev": MAX_EVALUATIONS, "xatol": NEGLIGIBLE, "fatol": NEGLIGIBLE,
                 "initial_simplex": _simplex(start),
             },
         )  # fmt: skip

@@ -22,7 +22,7 @@ from jaxtyping import Float, Int
 from numpy.polynomial import legendre
 from scipy.special import roots_jacobi
 
-MAX_GATHERED = 1 << 22  # numbers that are gathered at once: 32 MiB
+MAX_BUFFER = 2**22  # numbers that are gathered at once for speed alone: 32 MiB
 END_DISTANCE = 1e-9  # of an element: nearer to its ends, a place would belong to two elements
 
 
@@ -242,7 +242,7 @@ class TimeBasis:
         return found
 
 
-# ------------------------------------------------------------------------------ polynomials in every element
+# ------------------------------------------------------------------------- polynomials in every element
 
 
 def moments_of(
@@ -278,7 +278,7 @@ def values_of(
     """Values of many fields at points."""
     dimension = len(edges)
     each = int(np.prod(pieces.shape[:2])) * int(np.prod(pieces.shape[2 + dimension :]))
-    size = max(MAX_GATHERED // each, 1)
+    size = max(MAX_BUFFER // each, 1)
     parts = [
         _values(edges, pieces, points[start : start + size])
         for start in range(0, max(len(points), 1), size)

@@ -35,12 +35,14 @@ from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bare, filled
 
-PROBE_POINTS = 16  # where the sign of a velocity and the slopes of rows are looked at
+PROBE_POINTS = (
+    33  # along an axis, where velocities, slopes of rows and values on faces are looked at
+)
 # Extents of an axis from its end to one that lies far away: a mesh that refines itself pays ten elements
 # for it, and a wave or front must not get there.
 FAR_EXTENTS = 1000.0
 REFUSAL = "the method solver cannot be used here"
-MIN_BATCH = 64  # points are padded to powers of two: a larger least one wastes work, a smaller one compiles more
+MIN_BATCH = 64  # points are padded to powers of two from here on, so that few programs are compiled
 
 
 def with_raws(pde: AbstractPDE, raws: Float[Array | np.ndarray, " p"]) -> AbstractPDE:

@@ -20,28 +20,24 @@ from jaxtyping import Float
 from scipy.linalg import lu_factor, lu_solve
 
 from pgt.methods.solver.collocation import Grid, Linearization, Sensors, linearize, pieces_of
-from pgt.methods.solver.splines import Mesh, Splines
+from pgt.methods.solver.splines import MAX_BUFFER, Mesh, Splines
 from pgt.methods.solver.statement import FAR_EXTENTS, Statement
 from pgt.methods.solver.unknown_functions import Unknowns
 
 FIRST_ELEMENTS = 2  # of an axis: more make a coarse solution slower, fewer take one more refinement
 MAX_WIDENING = 4.0  # of an element beside the one before it, on the first mesh: more reach farther
 ELEMENT_POINTS = {1: 8, 2: 6}  # along each axis, by the number of axes: more for smoother fields
-# Numbers of a step, beyond which no element is halved: a factor of their matrix fills up to 1 GiB, and
-# where sensitivities are kept, those of every step fill as much.
-MAX_NUMBERS, MAX_NUMBERS_WITH_SENSITIVITIES = 2**15, 2**13
-MAX_BATCH_ENTRIES = 2**21  # of matrices of steps that are solved at once: 16 MiB, about a cache
-MAX_STEPS = (
-    20_000  # of a solution: an equation that needs more is refused as one without a solution
-)
+# Numbers of a step, beyond which no element is halved: a factor of their matrix fills up to 1 GiB. Where
+# sensitivities are kept, so do those of every step with a quarter of the numbers.
+MAX_NUMBERS = 2**15
+MAX_STEPS = 20_000  # of a solution: an equation that needs more counts as one without
 MIN_FRACTION = 2.0**-20  # of an axis: no element or step is shorter, as at a jump
-MAX_NEWTON_ITERATIONS = (
-    12  # quadratic convergence needs fewer; with more, a shorter step is cheaper
-)
+MAX_NEWTON_ITERATIONS = 12  # with more, a shorter step is cheaper
 NEWTON_TOLERANCE = 1e-3  # of the tolerance of the mesh: the change at which Newton's method ends
 MAX_FIELD_SIZE = 1e4  # spreads of a field: an equation with such numbers has no solution
 # Of the fields' spread: the error of a change of the solution, which Gauss-Newton's method corrects.
 SENSITIVITY_TOLERANCE = 0.03
+MAX_RESTART = 0.1  # of the time: a mesh that is refined before is taken for the first steps as well
 WORST_FRACTION = 0.1  # of the largest error: elements with less wait, as it may be caused elsewhere
 
 
@@ -69,7 +65,7 @@ class Sensitivity:
     inverse: Callable[[np.ndarray], np.ndarray] | None
 
     def change(self, state: Float[np.ndarray, "m q"], directions: Float[np.ndarray, "p q"]):
-        """Of the free numbers, where the state changes by this and all that is unknown by `directions`."""
+        """Of the free numbers, where the state changes by this, and what is unknown by `directions`."""
         found = self.by_state @ state + self.by_unknown @ directions
         return -(found if self.inverse is None else self.inverse(found))
 
@@ -204,7 +200,7 @@ class Settings:
 
     @property
     def max_numbers(self) -> int:
-        return MAX_NUMBERS_WITH_SENSITIVITIES if self.with_sensitivities else MAX_NUMBERS
+        return MAX_NUMBERS // 4 if self.with_sensitivities else MAX_NUMBERS
 
 
 def solve_on(
@@ -258,7 +254,7 @@ def solve(
 
 def _march(grid: Grid, unknowns: Unknowns, unknown, settings: Settings) -> Solution:
     """A solution with steps that follow it; on a finer mesh where that was too coarse, and then its
-    stages before are on coarser ones."""
+    stages before are missing or on coarser ones."""
     begin, end = unknowns.problem.domain.bounds("t")
     slack, shortest = 1e-12 * (end - begin), MIN_FRACTION * (end - begin)
     start, directions = _start(grid, unknowns, unknown), settings.directions
@@ -307,6 +303,8 @@ def _march(grid: Grid, unknowns: Unknowns, unknown, settings: Settings) -> Solut
             count = 2 * count if unknowns.problem.is_affine else 1
             length = max(length, tried[-1].length) * np.clip(factor, 0.2, 4.0)
         if finer is not None:
+            if time - begin < MAX_RESTART * (end - begin):
+                return Solution(finer, unknowns, unknown, (), is_capped)
             state, moving = _moved(grid, finer, state), _moved(grid, finer, moving)
             grid, before, count = finer, None, 1
             solver = _StepSolver(grid, unknowns, unknown, settings)
@@ -356,7 +354,7 @@ class _StepSolver:
         self.grid, self.unknowns, self.settings = grid, unknowns, settings
         self.raws, self.boundary = unknown[unknowns.raws], unknowns.boundary_values(grid, unknown)
         entries = grid.size * (~grid.state).sum() if grid.is_dense else len(grid.pattern.values)
-        self.max_batch = max(MAX_BATCH_ENTRIES // max(entries, 1), 1)
+        self.max_batch = max(MAX_BUFFER // max(entries, 1), 1)
         directions = settings.directions
         self.with_sensitivity = settings.with_sensitivities or (
             directions is not None and directions.size > 0

@@ -22,7 +22,7 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.inference.gaussian_process import Process, processes, unit_coordinates
 from pgt.methods.solver.collocation import Grid
-from pgt.methods.solver.splines import Splines, legendre_values
+from pgt.methods.solver.splines import MAX_BUFFER, Splines, legendre_values
 from pgt.methods.solver.statement import REFUSAL, Face, OpenValue, Statement, orders, raws_of
 from pgt.nn.scaling import Scaling
 
@@ -31,21 +31,13 @@ from pgt.nn.scaling import Scaling
 MIN_MODES, MAX_MODES = {1: 24, 2: 10}, {1: 96, 2: 10}
 # Divided by the length in half extents, the modes of a function: those beyond have next to no variance.
 MODES_BY_LENGTH = 4.0
-# Prior standard deviations that say next to nothing: of a function's mean in sizes of the function, and of
-# a coefficient's logarithm, logit or multiple of its unit.
+# Prior standard deviations that say next to nothing: of a function's mean in sizes of the function, and
+# of a coefficient's logarithm, logit or multiple of its unit.
 MEAN_DEVIATION, COEFFICIENT_DEVIATION = 5.0, 20.0
-POINTS_PER_MODE = (
-    2  # of an axis, at which a function is fitted to the interpolation: fewer leave it free
-)
 DIFFERENCE_STEP = 1e-3  # of an axis: for derivatives of the interpolation
 # Standard deviation of the interpolation in sizes of a function: how far the prior may smooth it.
 INTERPOLATION_DEVIATION = 0.1
-MIN_LENGTH, MAX_LENGTH = (
-    0.05,
-    4.0,
-)  # of functions, in half extents: what modes follow, and a straight line
-MAX_TABLE_ENTRIES = 2**25  # numbers of tables that are kept of one mesh: 256 MiB
-OFFSET = "offset"  # the name of the size of offsets
+MAX_LENGTH = 4.0  # of functions, in half extents: a longer one is a straight line
 Pair = tuple[np.ndarray, np.ndarray]  # values, and their slopes in all that is unknown
 
 
@@ -122,8 +114,8 @@ class Unknowns:
         sensors: int = 0,
     ):
         """`is_sized`: of every field, whether its scale is known, or only where a search begins;
-        `lengths`: by axis, in half extents, the shortest one that functions have to follow; `sensors`: how
-        many of them may have an offset, in units of the field's spread."""
+        `lengths`: by axis, in half extents, the shortest one that functions have to follow; `sensors`:
+        how many of them may have an offset, in units of the field's spread."""
         self.problem, self.scaling, self.lengths = problem, scaling, dict(lengths or {})
         self.is_sized = np.broadcast_to(is_sized, len(problem.fields))
         self.given = self._given()
@@ -251,11 +243,11 @@ class Unknowns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of what the prior depends on: a length along every axis, a size of every kind but the first, and
-        the size of offsets."""
+        """Of what the prior depends on: a length along every axis, a size of every kind but the
+        first."""
         axes = dict.fromkeys(axis for part in self.parts for axis in part.axes)
         kinds = list(dict.fromkeys(part.kind for part in self.parts))
-        return (*axes, *kinds[1:], *((OFFSET,) if self.offsets.stop > self.offsets.start else ()))
+        return (*axes, *kinds[1:])
 
     def root(self, hyper: Float[np.ndarray, " h"]) -> Float[np.ndarray, "p p"]:
         """A root of the prior's covariance, with the logarithms of what `names` names."""
@@ -264,8 +256,6 @@ class Unknowns:
         named = named_unknowns(self.problem.pde)
         deviations = [node.spread or COEFFICIENT_DEVIATION for _, node in named]
         whole[self.raws, self.raws] = np.diag(deviations)
-        own = self.offsets.stop - self.offsets.start
-        whole[self.offsets, self.offsets] = known.get(OFFSET, 0.0) * np.eye(own)
         for part in self.parts:
             roots = []
             for k, (line, axis) in enumerate(zip(part.lines, part.axes, strict=True)):
@@ -323,7 +313,7 @@ class UnknownBoundary:
             across = domain.spatial_axes[k] == value.face.axis
             along = spline.rows(points[:, k], value.order if across else 0).toarray()
             rows = (rows[:, :, None] * along[:, None]).reshape(len(points), -1)
-        if (len(kept) + 1) * (slopes.size + rows.size) < MAX_TABLE_ENTRIES:
+        if (len(kept) + 1) * (slopes.size + rows.size) < 8 * MAX_BUFFER:
             kept[key] = slopes, rows
         return slopes, rows
 
@@ -463,7 +453,7 @@ class FirstGuess:
         found: dict[str, float] = {}
         for process in self.processes.values():
             for axis, length in zip(_columns(self.domain), process.lengths, strict=True):
-                length = float(np.clip(2 * length, MIN_LENGTH, MAX_LENGTH))
+                length = float(np.clip(2 * length, MODES_BY_LENGTH / MAX_MODES[1], MAX_LENGTH))
                 found[axis] = min(length, found.get(axis, MAX_LENGTH))
         return found
 
@@ -522,7 +512,7 @@ class FirstGuess:
 def _points(part: Part) -> Float[np.ndarray, "n k"]:
     """Points along the axes of a part."""
     along = [
-        np.linspace(line.low, line.high, POINTS_PER_MODE * line.count, endpoint=not line.periodic)
+        np.linspace(line.low, line.high, 2 * line.count, endpoint=not line.periodic)
         for line in part.lines
     ]
     grids = np.meshgrid(*along, indexing="ij")
