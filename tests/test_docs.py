@@ -41,6 +41,7 @@ LONG = (
             "plate-with-a-hole",
             "unknown-inflow",
             "piv",
+            "pumping-test",
             "rod",
             "unknown-function",
             "your-own-equation",

@@ -43,9 +43,9 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol, Uniform
 from pgt.data.splits import in_canonical_order
-from pgt.methods.solver.collocation import is_solvable
 from pgt.methods.solver.forward import TOLERANCE as FORWARD_TOLERANCE
 from pgt.methods.solver.forward import is_determined
+from pgt.methods.solver.statement import is_solvable
 from pgt.models.coordinate_networks import PINN, SIREN
 from pgt.models.features import MOST, Features, usual_count
 from pgt.models.field_model import AbstractFieldModel
@@ -54,7 +54,7 @@ from pgt.models.mesh_solution import Solver
 from pgt.models.pgt import PGT
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Periodic, is_far
-from pgt.physics.equation import over_readings
+from pgt.physics.equation import over_range
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bordered
 from pgt.problem.assembly import (
@@ -206,7 +206,7 @@ def choose(
     [('solver', 'Solver'), ('second-order', 'PINN'), ('first-order', 'SIREN')]
     """
     training = training or Training()
-    pde, known = bordered(over_readings(pde, observations), conditions)
+    pde, known = bordered(over_range(pde, observations, domain, conditions), conditions)
     if model is None:
         domain, known = _with_periodic_axes(domain, known)
     observations = in_canonical_order(match_fields(observations, pde, domain))

@@ -10,9 +10,9 @@ import numpy as np
 
 from pgt.core.machine import blas_threads
 from pgt.core.progress import ProgressBar
-from pgt.methods.closed_form.band_posterior import Averaged, Found, deviations, drawn_members
+from pgt.methods.closed_form.band_posterior import BandAverage, BandFit, deviations, draw_members
 from pgt.methods.closed_form.band_search import fit_features
-from pgt.methods.closed_form.band_solution import Functions, points_of
+from pgt.methods.closed_form.band_solution import UnknownFunctions, node_count
 from pgt.methods.finished_fit import DIVERGED, Fit
 from pgt.methods.first_order.training_loop import train
 from pgt.methods.first_order.training_step import held_out_errors
@@ -78,16 +78,16 @@ def _solve_sines(task: Task, progress: ProgressBar) -> Outcome:
         else null_space_samples(fit.model, fit.pde, task.problem, samples)
     )
     outcome = outcome_of(
-        found, fit, task, partial(deviations, found), partial(drawn_members, found), null_space
+        found, fit, task, partial(deviations, found), partial(draw_members, found), null_space
     )
     return replace(outcome, **_checks(found, fit, task))
 
 
-def _checks(found: Found | Averaged, fit: Fit, task: Task) -> dict:
+def _checks(found: BandFit | BandAverage, fit: Fit, task: Task) -> dict:
     """Contradicted conditions and a displaced sensor, by the sines of the most probable band."""
-    best = found.parts[0] if isinstance(found, Averaged) else found
-    others = Functions(best.model, task).prior if wall_fields(task.pde) else None
-    answer = best.model, best.pde, task.problem, points_of(best.model, task), others
+    best = found.parts[0] if isinstance(found, BandAverage) else found
+    others = UnknownFunctions(best.model, task).prior if wall_fields(task.pde) else None
+    answer = best.model, best.pde, task.problem, node_count(best.model, task), others
     began, left = time.monotonic(), _seconds_left(fit, task)
     each = fit.first_step_seconds  # of one solve
     conditions = tuple(find_contradicted_conditions(*answer, left, each))

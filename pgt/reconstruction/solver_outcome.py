@@ -23,14 +23,18 @@ from pgt.methods.finished_fit import (
     Fit,
 )
 from pgt.methods.history import History
-from pgt.methods.solver.collocation import Posed, posed
+from pgt.methods.solver.collocation import Sensors
 from pgt.methods.solver.forward import Ended, Forward, solved_forward
-from pgt.methods.solver.march import OutOfTime, Stuck
-from pgt.methods.solver.measurements import Sensors
-from pgt.methods.solver.piecewise import edges_of, polynomials_of
-from pgt.methods.solver.residuals import raws_of, with_raws
-from pgt.methods.solver.solution_fit import SMALL, Unsolvable, asking
+from pgt.methods.solver.solution_fit import MAX_SINGLE_THREADED, Unsolvable, time_check
 from pgt.methods.solver.solution_fit import fit as fit_on_mesh
+from pgt.methods.solver.statement import Statement, raws_of, statement_of, with_raws
+from pgt.methods.solver.time_stepping import (
+    OutOfTime,
+    Readout,
+    SolveError,
+    edges_of,
+    polynomials_of,
+)
 from pgt.methods.solver.unknown_functions import Unknowns
 from pgt.models.mesh_solution import Solver
 from pgt.problem.assembly import Task
@@ -51,7 +55,7 @@ def on_mesh(task: Task, progress: ProgressBar, checkpoint=None, is_kept=None) ->
         found.model, found.pde, found.sigma, history, time.monotonic() - began,
         stopped=SOLVED_ON_MESH if settled else COEFFICIENT_NOT_AT_REST, learnt=found.learnt,
     )  # fmt: skip
-    with beside_numpy(), blas_threads(SMALL):
+    with beside_numpy(), blas_threads(MAX_SINGLE_THREADED):
         outcome = outcome_of(found, done, task, found.deviations, found.members)
         doubts = check_by_sines(done, task, found.sigma)
         doubts |= {
@@ -70,16 +74,16 @@ ENDS: Mapping[Ended, str] = {
 }
 
 
-def _determined(task: Task) -> Posed | None:
+def _determined(task: Task) -> Statement | None:
     """The problem of a task of which nothing is unknown, or for which no readings tell it."""
     assert isinstance(task.model, Solver)
     problem, scaling = task.problem, task.model.scaling
-    found = posed(task.pde, problem.domain, problem.conditions, scaling)
+    found = statement_of(task.pde, problem.domain, problem.conditions, scaling)
     is_known = Unknowns(found, scaling).count == 0
     return found if is_known or not len(problem.observations) else None
 
 
-def _solution(task: Task, problem: Posed, progress: ProgressBar) -> Outcome:
+def _solution(task: Task, problem: Statement, progress: ProgressBar) -> Outcome:
     """The solution of an equation of which nothing is unknown; readings only judge it."""
     assert isinstance(task.model, Solver)
     if task.error_bars is not None:
@@ -90,12 +94,12 @@ def _solution(task: Task, problem: Posed, progress: ProgressBar) -> Outcome:
         )
     began, seconds = time.monotonic(), task.training.seconds
     try:
-        with beside_numpy(), blas_threads(SMALL):
+        with beside_numpy(), blas_threads(MAX_SINGLE_THREADED):
             found = solved_forward(
                 problem, task.model.scaling, task.model.tolerance,
-                asking(Deadline(seconds)), partial(progress.update, "solve"),
+                time_check(Deadline(seconds)), partial(progress.update, "solve"),
             )  # fmt: skip
-    except Stuck as stuck:
+    except SolveError as stuck:
         raise Unsolvable(
             f"the equation could not be solved ({stuck}): check its coefficients, its initial and "
             "boundary values and their units, or name another model."
@@ -121,7 +125,7 @@ def _judged(outcome: Outcome, found: Forward, task: Task) -> Outcome:
     """The outcome beside readings, each of which is predicted without it."""
     readings = task.problem.observations
     sensors = Sensors(readings, found.scaling)
-    said = sensors.seen_by(found.solution).values(found.solution)
+    said = Readout(sensors, found.solution).values(found.solution)
     errors = said - sensors.values
     noise = sensors.common or float(np.sqrt(np.mean(errors**2)))
     left_out, start = np.full(readings.values.shape, np.nan), 0

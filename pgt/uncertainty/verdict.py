@@ -355,9 +355,9 @@ def _drifting_sensors(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
     found = evidence.named(drifting_sensors(misfits, evidence.fitted.coords))
     count = len(found)
     if count:
-        names = found.get("sensor")
-        called = [] if names is None else [name for name in dict.fromkeys(names) if name]
-        which = f" ({listed(called[:MAX_SENSORS_NAMED])})" if called else ""
+        space = [axis for axis in evidence.fitted.coords if axis != "t"]
+        called = [_sensor_name(row, space, evidence) for _, row in found.iterrows()]
+        which = f" ({listed(called[:MAX_SENSORS_NAMED])})"
         who = f"One sensor{which} differs" if count == 1 else f"{count} sensors{which} differ"
         yield Doubt(
             "drifting_sensors",
@@ -365,6 +365,14 @@ def _drifting_sensors(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
             "drifts, or the equation does not describe what it reads.",
             {"sensors": count},
         )
+
+
+def _sensor_name(row: pd.Series, space: Sequence[str], evidence: Evidence) -> str:
+    """A sensor by its name or place, and by how much it reads too high or too low."""
+    where = ", ".join(f"{axis} = {_position(axis, evidence, row[axis])}" for axis in space)
+    gap = float(row["offset"])
+    side = "high" if gap > 0 else "low"
+    return f"{row.get('sensor') or where}: {row['field']} {number(abs(gap))} too {side}"
 
 
 def _displaced_sensor(evidence: Evidence) -> Doubts:

@@ -4,9 +4,10 @@ import numpy as np
 
 import pgt
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.methods.solver.collocation import posed
-from pgt.methods.solver.march import solve
-from pgt.methods.solver.piecewise import edges_of, pieces_of, values_of
+from pgt.methods.solver.collocation import pieces_of
+from pgt.methods.solver.splines import values_of
+from pgt.methods.solver.statement import statement_of
+from pgt.methods.solver.time_stepping import Settings, edges_of, solve
 from pgt.methods.solver.unknown_functions import Unknowns
 from pgt.nn.scaling import Scaling
 
@@ -29,14 +30,14 @@ def unknowns_of(pde, domain, conditions=(), size=1.0):
     """What is unknown of a problem."""
     scaling = scaling_of(pde, domain, size)
     bound = [condition.bind(domain, pde.fields) for condition in conditions]
-    return Unknowns(posed(pde, domain, bound, scaling), scaling)
+    return Unknowns(statement_of(pde, domain, bound, scaling), scaling)
 
 
 def solved(pde, domain, conditions=(), tolerance=1e-7, size=1.0):
     """The solution with nothing unknown."""
     with beside_numpy():
         unknowns = unknowns_of(pde, domain, conditions, size)
-        return solve(unknowns, np.zeros(unknowns.count), tolerance)
+        return solve(unknowns, np.zeros(unknowns.count), Settings(tolerance))
 
 
 def values(solution, points):

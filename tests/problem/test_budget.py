@@ -138,7 +138,7 @@ def test_the_quickest_solve_counts(clock, monkeypatch):
     """On cores that are shared one solve takes thirty times as long as the next."""
     took = iter([6.0, 0.2, 9.0])
     monkeypatch.setattr(
-        budget, "most_probable", lambda rows: setattr(clock, "now", clock.now + next(took))
+        budget, "maximize_evidence", lambda rows: setattr(clock, "now", clock.now + next(took))
     )
     assert budget.seconds_of_solve(20) == pytest.approx(0.2)
 

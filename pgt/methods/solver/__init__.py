@@ -1,13 +1,11 @@
 """The equation as a hard constraint: solved on a mesh of splines, what is unknown of it fitted through
 the solution.
 
-    collocation        a problem on a mesh, and the rows and slopes of one step in time
-    march              steps in time, refinement of the mesh, sensitivities
-    splines            the functions along one axis
-    residuals          equation and conditions at points
-    unknown_functions  initial states and boundary values that no condition gives, with their prior
-    solution_fit       Gauss-Newton steps through the solution, noise and smoothness by evidence
+    statement          equation and conditions as rows at points, and which boundary values are open
+    splines            piecewise polynomials along one axis
+    collocation        rows of steps in time on a mesh, their slopes, and what sensors read
+    time_stepping      steps in time, refinement of the mesh, sensitivities
+    unknown_functions  initial states and boundary values that no condition gives: prior, first guesses
+    solution_fit       Gauss-Newton steps through the solution; noise, smoothness, offsets by evidence
     forward            the solution where nothing is unknown, and its error
-    measurements       what sensors read of a solution
-    piecewise          the solution as a piecewise polynomial
 """

@@ -1,298 +1,30 @@
-"""An equation on a mesh of space: rows and slopes for one step in time, and what is missing at its ends.
+"""A problem on a mesh of space: rows and slopes of steps in time, and what sensors read of them.
 
 A field is a tensor product of splines along the axes of space and of a polynomial over a step in time.
-The equation holds at the points of the mesh, conditions on faces at those of the faces. Where fewer
-conditions are given than splines have numbers, values on a face are unknown functions. A steady equation
+The equation holds at the points of the mesh, conditions on faces at those of the faces. A steady equation
 is one step without time, an equation in t alone one without space.
 """
 
-import copy
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-import jax
 import numpy as np
-import scipy.linalg
 import scipy.sparse
-import scipy.sparse.linalg
 from jaxtyping import Float
 
-from pgt.core.errors import InputError
-from pgt.core.parser import parse_equation
-from pgt.data.condition_regions import Faces, Seam
-from pgt.data.domain import Domain
-from pgt.data.origin import Origin
-from pgt.methods.solver.residuals import (
-    ResidualRows,
-    condition_rows,
-    equation_rows,
-    orders,
-    raws_of,
-)
-from pgt.methods.solver.splines import Mesh, Splines, Step, radau
+from pgt.data.observations import Observations, cell_quadrature, typical
+from pgt.methods.solver.splines import Mesh, Splines, TimeBasis, padded, radau_points
+from pgt.methods.solver.statement import Face, OpenValue, ResidualRows, Statement, orders
 from pgt.nn.scaling import Scaling
-from pgt.physics.conditions import AbstractCondition, Initial, Periodic, is_far
-from pgt.physics.expression import Expression, switches
-from pgt.physics.interpolation_table import Table
-from pgt.physics.pde import AbstractPDE
-from pgt.physics.unknown_conditions import bare
 
-IN_TIME = 5  # points of a step: order nine at its end, six inside
-DENSE = 300  # unknowns of a step up to which a dense factorisation is the faster one
-ENRICHED = 2  # more points in each element for the solution that tells the error
-# Extents of an axis from its end to one that lies far away: a mesh that refines itself pays ten elements
-# for it, and a wave or front must not get there.
-FAR = 1000.0
-PROBED = 16  # points at which the sign of a velocity is asked
-NOT_HERE = "the method solver cannot be used here"
+TIME_POINTS = 5  # of a step: order nine at its end, six inside; fewer take more steps
+MAX_DENSE_UNKNOWNS = 300  # of a step: with more, a sparse factorization is the faster one
+ENRICHMENT = 2  # more points in each element for the solution that tells the error
 
-
-class Face(NamedTuple):
-    """An end of an axis."""
-
-    axis: str
-    side: int
-
-
-class Open(NamedTuple):
-    """A value on a face that nobody gave: of a field, or of a derivative across the face."""
-
-    face: Face
-    field: int
-    order: int
-
-
-class FaceCondition(NamedTuple):
-    """A condition on a face, as rows."""
-
-    face: Face
-    rows: ResidualRows
-
-
-@dataclass(frozen=True)
-class Posed:
-    """A problem as this method sees it: the order of every field along every axis, the conditions by
-    face, and what is unknown."""
-
-    pde: AbstractPDE
-    domain: Domain  # counted from the origin
-    origin: Origin
-    equation: ResidualRows
-    orders: tuple[tuple[int, ...], ...]  # by field and axis
-    given: tuple[FaceCondition, ...]
-    initial: tuple[ResidualRows, ...]
-    open: tuple[Open, ...]
-    inner: Domain  # without what lies beyond it, up to an end far away
-    knots: tuple[float, ...] = ()  # times inside at which slopes of tables change
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        return self.pde.fields
-
-    @property
-    def space(self) -> tuple[str, ...]:
-        return self.domain.spatial_axes
-
-    def order_in_time(self, field: int) -> int:
-        return self.orders[field][-1] if self.domain.has_time else 0
-
-
-def posed(
-    pde: AbstractPDE,
-    domain: Domain,
-    conditions: Sequence[AbstractCondition],
-    scaling: Scaling,
-) -> Posed:
-    """The problem, or an `InputError` that says why this method cannot solve it."""
-    with jax.enable_x64(True):  # a fitted equation has coefficients in double precision
-        return _posed(pde, domain, conditions, scaling)
-
-
-def _posed(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling) -> Posed:
-    if domain.shape is not None:
-        raise InputError(f"{NOT_HERE}: the domain has a shape; it solves equations in boxes.")
-    if len(domain.spatial_axes) > 2:
-        raise InputError(f"{NOT_HERE}: it solves in at most two coordinates of space, and time.")
-    equation = equation_rows(pde, scaling.origin)
-    if equation.count != len(pde.fields):
-        raise InputError(
-            f"{NOT_HERE}: {equation.count} equations for the fields {', '.join(pde.fields)}; "
-            "it needs as many equations as fields."
-        )
-    inner, domain = domain, _extended(domain, conditions)
-    highest = np.zeros((len(pde.fields), len(pde.coords)), int)
-    for name in equation.names:
-        field, terms = orders(name, pde.coords, pde.fields)
-        highest[field] = np.maximum(highest[field], np.max(terms, axis=0))
-    given, initial = [], []
-    for condition in conditions:
-        region = getattr(condition, "region", None)
-        if isinstance(condition, Periodic) or isinstance(region, Seam):
-            raise InputError(
-                f"{NOT_HERE}: write Domain(..., periodic=...) in the place of Periodic."
-            )
-        if not isinstance(region, Faces) or condition.kind not in ("bc", "ic"):
-            raise InputError(
-                f"{NOT_HERE}: {type(condition).__name__} does not hold on a whole face of the box."
-            )
-        rows = condition_rows(condition, pde, scaling.origin)
-        if isinstance(condition, Initial):
-            initial.append(rows)
-        else:
-            given += [FaceCondition(Face(axis, side), rows) for axis, side in region.pairs]
-    by_field = tuple(tuple(int(k) for k in row) for row in highest)
-    problem = Posed(
-        pde, domain, scaling.origin, equation, by_field, tuple(given), tuple(initial), (),
-        inner, _knots(pde, domain, conditions, scaling.origin),
-    )  # fmt: skip
-    return replace(problem, open=tuple(_open_values(problem, scaling)))
-
-
-def _extended(domain: Domain, conditions) -> Domain:
-    """The domain out to where its ends are that lie far away."""
-    ends = [c.region.pairs for c in conditions if is_far(c)]
-    if not ends:
-        return domain
-    if not any(isinstance(condition, Initial) for condition in conditions) and domain.has_time:
-        raise InputError(
-            f"{NOT_HERE}: with side='far' it needs the initial state; write Initial(...)."
-        )
-    other, limits = copy.copy(domain), dict(zip(domain.axes, domain.box.limits, strict=True))
-    for axis, side in itertools.chain.from_iterable(ends):
-        low, high = limits[axis]
-        reach = FAR * (high - low)
-        limits[axis] = (low, high + reach) if side else (low - reach, high)
-    object.__setattr__(other, "box", replace(domain.box, limits=tuple(limits.values())))
-    return other
-
-
-def _knots(pde: AbstractPDE, domain: Domain, conditions, origin: Origin) -> tuple[float, ...]:
-    """Inside the time of the domain, where tables in the equation or its conditions bend."""
-    if not domain.has_time:
-        return ()
-    kinds = Table | Expression
-    leaves = jax.tree.leaves((pde, tuple(conditions)), is_leaf=lambda node: isinstance(node, kinds))
-    found = [leaf.knots("t") for leaf in leaves if isinstance(leaf, kinds)]
-    found += [switches(parse_equation(text), "t") for text in getattr(bare(pde), "texts", ())]
-    moments = np.unique(np.concatenate([np.zeros(0), *found])) - origin.along(("t",))[0]
-    low, high = domain.bounds("t")
-    slack = 1e-9 * (high - low)
-    return tuple(moments[(moments > low + slack) & (moments < high - slack)].tolist())
-
-
-def is_solvable(
-    pde: AbstractPDE,
-    domain: Domain,
-    conditions: Sequence[AbstractCondition],
-    scaling: Scaling,
-) -> bool:
-    """Whether this method solves the problem."""
-    try:
-        posed_on(domain, pde, conditions, scaling)
-    except InputError:
-        return False
-    return True
-
-
-def posed_on(
-    domain: Domain,
-    pde: AbstractPDE,
-    conditions: Sequence[AbstractCondition],
-    scaling: Scaling,
-) -> Posed:
-    """The same of a domain in physical numbers, and of conditions that are not bound to it yet."""
-    local = scaling.origin.domain(domain)
-    bound = [condition.bind(local, pde.fields) for condition in conditions]
-    return posed(pde, local, bound, scaling)
-
-
-# ------------------------------------------------------------------------- what is open at the ends
-
-
-def _open_values(problem: Posed, scaling: Scaling) -> list[Open]:
-    """The values on faces that no condition gives. As many hold as the equation has derivatives along the
-    axis: half of them at each end, and of an odd number one more at one of them."""
-    found = []
-    for axis in problem.space:
-        if axis in problem.domain.periodic:
-            continue
-        column = problem.domain.index(axis)
-        rows = {side: _asked_by_rows(problem, Face(axis, side)) for side in (0, 1)}
-        if len(rows[0]) + len(rows[1]) == sum(own[column] for own in problem.orders):
-            continue
-        extra = {
-            f: _end_of_odd(problem, scaling, f, column, rows)
-            for f, own in enumerate(problem.orders) if own[column] % 2
-        }  # fmt: skip
-        for side in (0, 1):
-            need = [
-                own[column] // 2 + (extra.get(f) == side) for f, own in enumerate(problem.orders)
-            ]
-            found += _open_on(Face(axis, side), need, rows[side])
-    return found
-
-
-def _open_on(face: Face, need: list[int], rows: list[dict[int, int]]) -> list[Open]:
-    """What is open on a face where each field needs so many conditions and these rows are given: each of
-    them counts for a field that it asks for."""
-    taken: list[set[int]] = [set() for _ in need]
-    for asked in rows:
-        able = [f for f in asked if need[f] > len(taken[f])]
-        if not able:
-            end = f"the {('lower', 'upper')[face.side]} end of {face.axis}"
-            raise InputError(f"{NOT_HERE}: more conditions at {end} than the equation can fulfil.")
-        field = max(able, key=lambda f: need[f] - len(taken[f]))
-        order = asked[field]
-        taken[field].add(order if order not in taken[field] else max(taken[field]) + 1)
-    return [
-        Open(face, f, order)
-        for f, own in enumerate(taken)
-        for order in [k for k in range(need[f] + len(own)) if k not in own][: need[f] - len(own)]
-    ]
-
-
-def _asked_by_rows(problem: Posed, face: Face) -> list[dict[int, int]]:
-    """For every row of the conditions on a face, the fields that it depends on, and the highest
-    derivative of each across the face."""
-    found, column = [], problem.domain.index(face.axis)
-    for given in problem.given:
-        if given.face != face:
-            continue
-        names = [orders(n, problem.pde.coords, problem.fields) for n in given.rows.names]
-        point = problem.domain.lower + 0.37 * problem.domain.extent
-        point[column] = problem.domain.bounds(face.axis)[face.side]
-        raws, values = raws_of(problem.pde), np.full((1, len(names)), 0.7)
-        for row in given.rows.slopes(raws, point[None], values).by_name[0]:
-            asked: dict[int, int] = {}
-            for (field, terms), slope in zip(names, row, strict=True):
-                if slope:
-                    asked[field] = max(asked.get(field, 0), *(term[column] for term in terms))
-            found.append(asked)
-    return found
-
-
-def _end_of_odd(problem: Posed, scaling: Scaling, field: int, column: int, rows) -> int:
-    """The end at which a field of odd order has one condition more: where one is given, else where
-    what it carries comes in."""
-    order, fields = problem.orders[field][column], problem.fields
-    more = [side for side in (0, 1) if sum(field in asked for asked in rows[side]) > order // 2]
-    names, in_time = problem.equation.names, f"{fields[field]}_t"
-    name = f"{fields[field]}_{problem.pde.coords[column] * order}"
-    if more or in_time not in names or name not in names:
-        return more[0] if more else 0
-    means = dict(zip(fields, np.asarray(scaling.mean, float), strict=True))
-    points = problem.domain.even(PROBED)
-    values = np.tile([means.get(n, 0.0) for n in names], (PROBED, 1))
-    slopes = problem.equation.slopes(raws_of(problem.pde), points, values).by_name
-    # Of the sign of what multiplies the derivative, over that of what multiplies u_t.
-    speed = float(np.sum(slopes[..., names.index(name)] * slopes[..., names.index(in_time)]))
-    return int((speed < 0) != (order % 4 == 3))
-
-
-# ------------------------------------------------------------------------- one step
+Steps = Float[np.ndarray, "s 2"]  # the start and the length of each step
 
 
 class _Block(NamedTuple):
@@ -300,26 +32,29 @@ class _Block(NamedTuple):
     the name's values of the field's numbers."""
 
     rows: ResidualRows | None
-    places: tuple[Float[np.ndarray, " m"], ...]  # along the axes of space
+    local: Float[np.ndarray, "m d"]  # its points; time counts from 0 to 1
     parts: tuple[tuple[int, int, Any], ...]  # dense or sparse
-    open: Open | None = None
+    open: OpenValue | None = None
 
 
 class Grid:
     """A problem on a mesh of space. The numbers of a step are those of the first field, in the order of
     time and space, then those of the next."""
 
-    def __init__(self, problem: Posed, meshes: tuple[Mesh, ...], in_time: int = IN_TIME):
+    def __init__(
+        self, problem: Statement, meshes: tuple[Mesh, ...], time_points: int = TIME_POINTS
+    ):
         self.problem, self.meshes = problem, meshes
         has_time = problem.domain.has_time
-        self.points_in_time = in_time if has_time else 1
+        self.time_points = time_points if has_time else 1
         self.in_time = tuple(
-            Step(self.points_in_time, problem.order_in_time(f)) for f in range(len(problem.fields))
+            TimeBasis(self.time_points, problem.order_in_time(f))
+            for f in range(len(problem.fields))
         )
         self.splines = tuple(
             tuple(Splines(mesh, own[k]) for k, mesh in enumerate(meshes)) for own in problem.orders
         )
-        self.moments = radau(self.points_in_time)
+        self.moments = radau_points(self.time_points)
         self.in_space = tuple(
             int(np.prod([s.size for s in own], dtype=int)) for own in self.splines
         )
@@ -330,14 +65,15 @@ class Grid:
             for t, n in zip(self.in_time, self.in_space, strict=True)
         ]
         self.state = np.concatenate(state)
-        self.is_dense = int((~self.state).sum()) <= DENSE
+        self.is_dense = int((~self.state).sum()) <= MAX_DENSE_UNKNOWNS
         self.blocks = self._blocks()
+        self.pattern = None if self.is_dense else _Pattern(self)
         self.tables: dict[Any, Any] = {}  # of open values by points (unknown_functions.py)
 
     def enriched(self) -> "Grid":
         """The same elements with polynomials of higher degree, in space and in time."""
-        meshes = tuple(replace(mesh, points=mesh.points + ENRICHED) for mesh in self.meshes)
-        return Grid(self.problem, meshes, self.points_in_time + 1)
+        meshes = tuple(replace(mesh, points=mesh.points + ENRICHMENT) for mesh in self.meshes)
+        return Grid(self.problem, meshes, self.time_points + 1)
 
     @property
     def size(self) -> int:
@@ -349,17 +85,14 @@ class Grid:
         return slice(int(self.starts[field]), int(self.starts[field + 1]))
 
     def _blocks(self) -> list[_Block]:
-        problem, blocks = self.problem, []
-        interior = tuple(mesh.nodes for mesh in self.meshes)
-        blocks.append(self._block(problem.equation, interior))
-        for given in problem.given:
-            blocks.append(self._block(given.rows, self.on_face(given.face)))
+        problem, interior = self.problem, tuple(mesh.nodes for mesh in self.meshes)
+        blocks = [self._block(problem.equation, interior)]
+        blocks += [self._block(own.rows, self.on_face(own.face)) for own in problem.given]
         for value in problem.open:
-            name = problem.fields[value.field] + (
-                "_" + value.face.axis * value.order if value.order else ""
-            )
+            derivative = "_" + value.face.axis * value.order if value.order else ""
             places = self.on_face(value.face)
-            blocks.append(_Block(None, places, (self._part(name, places),), value))
+            part = self._part(problem.fields[value.field] + derivative, places)
+            blocks.append(_Block(None, self._local(places), (part,), value))
         return blocks
 
     def on_face(self, face: Face) -> tuple[Float[np.ndarray, " m"], ...]:
@@ -376,121 +109,283 @@ class Grid:
         return tuple(places)
 
     def _block(self, rows: ResidualRows, places) -> _Block:
-        return _Block(rows, places, tuple(self._part(name, places) for name in rows.names))
+        parts = tuple(self._part(name, places) for name in rows.names)
+        return _Block(rows, self._local(places), parts)
+
+    def _local(self, places) -> Float[np.ndarray, "m d"]:
+        """The points of a block, moment by moment."""
+        grids = np.meshgrid(self.moments, *places, indexing="ij")
+        columns = [*grids[1:], grids[0]] if self.problem.domain.has_time else grids[1:]
+        return np.stack([g.ravel() for g in columns], axis=1)
 
     def _part(self, name: str, places):
         field, terms = orders(name, self.problem.pde.coords, self.problem.fields)
         times = {term[-1] if self.problem.domain.has_time else 0 for term in terms}
-        matrix = sum(self.matrix(field, term, places, self.moments) for term in terms)
+        matrix = sum(self._matrix(field, term, places) for term in terms)
         return field, times.pop(), matrix if self.is_dense else scipy.sparse.csr_array(matrix)
 
-    def matrix(self, field: int, term: Sequence[int], places, moments):
+    def _matrix(self, field: int, term: Sequence[int], places):
         """Values of a derivative on the grid of moments in a step and places, by the field's numbers."""
         along = [s.rows(at, k) for s, at, k in zip(self.splines[field], places, term, strict=False)]
         time = term[-1] if self.problem.domain.has_time else 0
-        in_time = self.in_time[field].rows(moments, time)
+        in_time = self.in_time[field].rows(self.moments, time)
         if self.is_dense:
             return reduce(np.kron, [in_time, *(part.toarray() for part in along)])
         return reduce(
             lambda a, b: scipy.sparse.kron(a, b, "csr"), [scipy.sparse.csr_array(in_time), *along]
         )
 
-    def points(self, block: _Block, start: float, length: float) -> Float[np.ndarray, "n d"]:
-        """The points of a block in a step."""
-        axes = [start + length * self.moments, *block.places]
-        grids = np.meshgrid(*axes, indexing="ij")
-        columns = [*grids[1:], grids[0]] if self.problem.domain.has_time else grids[1:]
-        return np.stack([g.ravel() for g in columns], axis=1)
+    def points(self, block: _Block, steps: Steps) -> Float[np.ndarray, "n d"]:
+        """The points of a block in some steps, one step after the other."""
+        found = np.tile(block.local, (len(steps), 1))
+        if self.problem.domain.has_time:
+            start, length = np.repeat(steps, len(block.local), axis=0).T
+            found[:, -1] = start + length * found[:, -1]
+        return found
+
+    def values_at(self, nodes, local, fields) -> scipy.sparse.csr_array:
+        """Values of fields at places and moments of one step, by the step's numbers."""
+        rows, columns, values = [], [], []
+        for field in np.unique(fields):
+            own = np.flatnonzero(fields == field)
+            found = self.in_time[field].rows(local[own])
+            column = np.broadcast_to(np.arange(found.shape[1]), found.shape)
+            for k, spline in enumerate(self.splines[field]):
+                along = spline.rows(nodes[own, k])
+                shape = len(own), -1
+                weight, index = (a.reshape(shape) for a in (along.data, along.indices))
+                found = (found[:, :, None] * weight[:, None]).reshape(shape)
+                column = (column[:, :, None] * spline.size + index[:, None]).reshape(shape)
+            rows.append(np.repeat(own, found.shape[1]))
+            columns.append(int(self.starts[field]) + column.ravel())
+            values.append(found.ravel())
+        if not rows:
+            return scipy.sparse.csr_array((len(nodes), self.size))
+        triples = (np.concatenate(part) for part in (values, rows, columns))
+        value, row, column = triples
+        return scipy.sparse.coo_array((value, (row, column)), (len(nodes), self.size)).tocsr()
+
+
+# ------------------------------------------------------------------------------ rows of steps
 
 
 @runtime_checkable
-class Opened(Protocol):
+class BoundaryValues(Protocol):
     """The values that are open on faces, among all that is unknown (unknown_functions.py)."""
 
     count: int
     raws: slice
 
-    def at(self, value: Open, points: Float[np.ndarray, "n d"]) -> tuple[np.ndarray, np.ndarray]:
+    def at(
+        self, value: OpenValue, points: Float[np.ndarray, "n d"]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Values at points of the face, and their slopes."""
         ...
 
 
-class Linearised(NamedTuple):
-    """The rows of a step, and their slopes in its numbers, in the coefficients, and in the values that
-    are open."""
+class Linearization(NamedTuple):
+    """The rows of some steps, and by step their slopes in the numbers that are solved for and in those of
+    the state, dense or sparse. `others` are the slopes in all that is unknown: for each group of rows the
+    columns and what stands in them."""
 
-    values: Float[np.ndarray, " m"]
-    by_number: Any  # dense or sparse
-    by_unknown: Float[np.ndarray, "m p"]
+    values: Float[np.ndarray, "s m"]
+    by_free: Sequence[Any]
+    by_state: Sequence[Any]
+    others: list[tuple[slice, Float[np.ndarray, "s k p"]]]
+    count: int
+
+    def by_unknown(self, step: int) -> Float[np.ndarray, "m p"]:
+        """The slopes of the rows of one step in all that is unknown."""
+        found = np.zeros((self.values.shape[1], self.count))
+        start = 0
+        for columns, slopes in self.others:
+            found[start : start + slopes.shape[1], columns] = slopes[step]
+            start += slopes.shape[1]
+        return found
 
 
-def linearised(
+def linearize(
     grid: Grid,
-    numbers: Float[np.ndarray, " n"],
-    step: tuple[float, float],
+    numbers: Float[np.ndarray, "s n"],
+    steps: Steps,
     raws: Float[np.ndarray, " p"],
-    opened: Opened,
-) -> Linearised:
-    """The rows at these numbers in the step from `step[0]` of length `step[1]`."""
-    values, slopes, others = [], [], []
+    boundary: BoundaryValues,
+) -> Linearization:
+    """The rows at these numbers of some steps."""
+    values, weights, others = [], [], []
+    lengths, count = steps[:, 1:], len(steps)
     for block in grid.blocks:
-        points = grid.points(block, *step)
-        table = [step[1] ** -time * (m @ numbers[grid.own(f)]) for f, time, m in block.parts]
+        points, shape = grid.points(block, steps), (count, len(block.local))
+        table = [
+            lengths**-time * (matrix @ numbers[:, grid.own(f)].T).T
+            for f, time, matrix in block.parts
+        ]
         if block.rows is None:
             assert block.open is not None  # a block is one or the other
-            offset, basis = opened.at(block.open, points)
-            values.append(table[0] - offset)
-            slopes.append(_placed(grid, [(block.parts[0], np.ones(len(points)), step[1])]))
-            others.append(-basis)
+            offset, basis = boundary.at(block.open, points)
+            values.append(table[0] - offset.reshape(shape))
+            weights.append([np.broadcast_to(lengths ** -block.parts[0][1], shape)])
+            others.append((slice(None), -basis.reshape(*shape, -1)))
             continue
-        found = block.rows.slopes(
-            raws, points, np.stack(table, axis=1) if table else np.zeros((len(points), 0))
-        )
+        asked = np.stack(table, axis=2) if table else np.zeros((*shape, 0))
+        found = block.rows.slopes(raws, points, asked.reshape(len(points), -1))
         for k in range(block.rows.count):
-            values.append(found.values[:, k])
-            weighed = [
-                (part, found.by_name[:, k, j], step[1]) for j, part in enumerate(block.parts)
-            ]
-            slopes.append(_placed(grid, weighed))
-            own = np.zeros((len(points), opened.count))
-            own[:, opened.raws] = found.by_raw[:, k]
-            others.append(own)
-    stack = np.concatenate if grid.is_dense else lambda parts: scipy.sparse.vstack(parts, "csr")
-    return Linearised(np.concatenate(values), stack(slopes), np.concatenate(others))
+            values.append(found.values[:, k].reshape(shape))
+            weights.append(
+                [
+                    found.by_name[:, k, j].reshape(shape) * lengths**-time
+                    for j, (_, time, _) in enumerate(block.parts)
+                ]
+            )
+            others.append((boundary.raws, found.by_raw[:, k].reshape(*shape, -1)))
+    by_free, by_state = (_dense if grid.pattern is None else grid.pattern.matrices)(grid, weights)
+    return Linearization(np.concatenate(values, axis=1), by_free, by_state, others, boundary.count)
 
 
-def _placed(grid: Grid, weighed):
-    """Σ diag(weight) matrix, each in the columns of its field."""
-    found = {}
-    for (field, time, matrix), weight, length in weighed:
-        weight = weight * length**-time
-        own = (
-            weight[:, None] * matrix if grid.is_dense else scipy.sparse.diags_array(weight) @ matrix
+def _dense(grid: Grid, weights) -> tuple[np.ndarray, np.ndarray]:
+    """Of every step the slopes of its rows, Σ diag(weight) matrix in the columns of each field."""
+    found = []
+    for parts, own in zip(_parts_by_row(grid), weights, strict=True):
+        whole = np.zeros((*own[0].shape, grid.size) if own else (0, 0, grid.size))
+        for (field, _, matrix), weight in zip(parts, own, strict=True):
+            whole[:, :, grid.own(field)] += weight[:, :, None] * matrix
+        found.append(whole)
+    whole = np.concatenate(found, axis=1)
+    return whole[:, :, ~grid.state], whole[:, :, grid.state]
+
+
+def _parts_by_row(grid: Grid):
+    """The parts of a block, for each of its groups of rows."""
+    return [
+        block.parts for block in grid.blocks for _ in range(block.rows.count if block.rows else 1)
+    ]
+
+
+class _Pattern:
+    """Where the sparse matrices of a step are not zero: it is the same for all of them."""
+
+    def __init__(self, grid: Grid):
+        rows, columns, values, asked = [], [], [], []
+        height = weighed = 0
+        for parts in _parts_by_row(grid):
+            for field, _, matrix in parts:
+                own = matrix.tocoo()
+                rows.append(height + own.coords[0])
+                columns.append(int(grid.starts[field]) + own.coords[1])
+                values.append(own.data)
+                asked.append(weighed + own.coords[0])
+                weighed += matrix.shape[0]
+            height += parts[0][2].shape[0]
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        order = np.lexsort((row, column))
+        row, column = row[order], column[order]
+        self.values, self.asked = np.concatenate(values)[order], np.concatenate(asked)[order]
+        is_first = np.r_[True, (np.diff(row) != 0) | (np.diff(column) != 0)]
+        self.starts = np.flatnonzero(is_first)
+        row, column = row[is_first], column[is_first]
+        self.halves = []
+        for chosen in (~grid.state, grid.state):
+            inside = chosen[column]
+            renumbered = (np.cumsum(chosen) - 1)[column[inside]]
+            ends = np.searchsorted(renumbered, np.arange(chosen.sum() + 1))
+            self.halves.append((inside, row[inside], ends, (height, int(chosen.sum()))))
+
+    def matrices(self, grid: Grid, weights) -> tuple[list, list]:
+        """The same as `_dense`."""
+        table = np.concatenate([weight for own in weights for weight in own], axis=1)
+        free, state = [], []
+        for own in table:
+            entries = np.add.reduceat(own[self.asked] * self.values, self.starts)
+            for found, (inside, row, ends, shape) in zip((free, state), self.halves, strict=True):
+                found.append(scipy.sparse.csc_array((entries[inside], row, ends), shape))
+        return free, state
+
+
+# ------------------------------------------------------------------------------ readings
+
+
+class Sensors:
+    """All measured values, field by field, dimensionless: in units of their spread."""
+
+    def __init__(self, readings: Observations, scaling: Scaling):
+        nodes, weights = cell_quadrature(readings)
+        nodes = np.asarray(nodes, float)
+        rows, fields, values, sigma = [], [], [], []
+        for field, name in enumerate(readings.fields):
+            row, _, measured, noise = readings.measured(name)
+            mean, spread = float(scaling.mean[field]), float(scaling.spread[field])
+            rows.append(row)
+            fields.append(np.full(len(row), field))
+            values.append((measured - mean) / spread)
+            sigma.append(noise / spread)
+        self.rows, self.fields = np.concatenate(rows), np.concatenate(fields)
+        self.nodes, self.weights = nodes[self.rows], np.asarray(weights, float)
+        self.values, noise = np.concatenate(values), np.concatenate(sigma)
+        self.mean = np.asarray(scaling.mean, float)[self.fields]
+        self.spread = np.asarray(scaling.spread, float)[self.fields]
+        self.common = typical(noise) or None
+        self.relative = np.where(noise > 0, noise / (self.common or 1.0), 1.0)
+
+    def on(self, grid: Grid, steps: Sequence[tuple[float, float]]) -> list[scipy.sparse.csr_array]:
+        """By step, the matrix that gives readings, but for the mean of fields, of the step's numbers."""
+        count = len(self.weights)
+        nodes = self.nodes.reshape(-1, self.nodes.shape[-1])
+        owner = np.repeat(np.arange(len(self.values)), count)
+        weights = np.tile(self.weights, len(self.values)) / self.spread[owner]
+        inside, local = _located(nodes, steps, grid.problem.domain.has_time)
+        order = np.argsort(inside, kind="stable")
+        rows = grid.values_at(nodes[order], local[order], self.fields[owner[order]])
+        ends = np.searchsorted(inside[order], np.arange(len(steps) + 1))
+        found = []
+        for low, high in itertools.pairwise(ends):
+            own = order[low:high]
+            gathered = scipy.sparse.csr_array(
+                (weights[own], (owner[own], np.arange(len(own)))), (len(self.values), len(own))
+            )
+            found.append(gathered @ rows[low:high])
+        return found
+
+
+def _located(nodes, steps, has_time: bool):
+    """The step of each node, and where in it, from 0 to 1."""
+    if not has_time:
+        return np.zeros(len(nodes), int), np.ones(len(nodes))
+    starts, lengths = np.array(steps).T
+    inside = np.clip(np.searchsorted(starts, nodes[:, -1], side="right") - 1, 0, len(starts) - 1)
+    return inside, (nodes[:, -1] - starts[inside]) / lengths[inside]
+
+
+# ------------------------------------------------------------------------------ polynomials
+
+
+def pieces_of(
+    grid: Grid, numbers: Sequence[Float[np.ndarray, "n k"]]
+) -> Float[np.ndarray, "k c ..."]:
+    """From the numbers of every step to the coefficients of Legendre polynomials: (k, fields, elements
+    along each axis, degrees along each axis)."""
+    stacked = np.stack(numbers)  # (steps, n, k)
+    has_time, dimension = grid.problem.domain.has_time, len(grid.meshes)
+    found = []
+    for f, (time, splines) in enumerate(zip(grid.in_time, grid.splines, strict=True)):
+        own = stacked[:, grid.own(f)]
+        own = own.reshape(len(own), time.size, *(s.size for s in splines), own.shape[-1])
+        own = np.moveaxis(np.tensordot(time.pieces, own, (1, 1)), (0, 1), (-1, -2))
+        for spline in splines:  # each puts (elements, degrees) behind all others
+            own = np.moveaxis(spline.coefficients(own, 0), (0, 1), (-2, -1))
+        # (k, steps, degrees in time, elements, degrees, ...)
+        pairs = [(3 + 2 * k, 4 + 2 * k) for k in range(dimension)] + ([(1, 2)] if has_time else [])
+        order = (0, *(e for e, _ in pairs), *(d for _, d in pairs))
+        found.append(
+            own.transpose(order) if has_time else own[:, 0, 0].transpose(_without_time(order))
         )
-        found[field] = found[field] + own if field in found else own
-    count = len(weighed[0][1])
-    if grid.is_dense:
-        whole = np.zeros((count, grid.size))
-        for field, own in found.items():
-            whole[:, grid.own(field)] = own
-        return whole
-    widths = np.diff(grid.starts)
-    parts = [found.get(f, scipy.sparse.csr_array((count, int(w)))) for f, w in enumerate(widths)]
-    return scipy.sparse.hstack(parts, "csr")
+    return np.stack(
+        [padded(own, _largest(found, dimension + has_time), 1) for own in found], axis=1
+    )
 
 
-class Factor:
-    """A factorised square matrix."""
+def _without_time(order):
+    return tuple(axis - 2 if axis else 0 for axis in order)
 
-    def __init__(self, matrix: Any):
-        self.dense = self.sparse = None
-        if isinstance(matrix, np.ndarray):
-            self.dense = scipy.linalg.lu_factor(matrix, check_finite=False)
-        else:
-            self.sparse = scipy.sparse.linalg.splu(matrix.tocsc())
 
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        """The solution for one or many right sides."""
-        if self.sparse is not None:
-            return self.sparse.solve(np.ascontiguousarray(right))
-        return scipy.linalg.lu_solve(self.dense, right, check_finite=False)
+def _largest(found, axes: int):
+    return np.max([own.shape[1 + axes :] for own in found], axis=0)

@@ -20,22 +20,38 @@ from pgt.core.errors import InputError
 from pgt.core.numbers import listed
 from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
-from pgt.methods.solver.collocation import Face, Open, Posed, posed_on
-from pgt.methods.solver.march import Ask, OutOfTime, Solution, Stuck, ask_nobody, solve, solve_on
-from pgt.methods.solver.piecewise import difference_of, edges_of, moments_of, polynomials_of
-from pgt.methods.solver.residuals import raws_of
+from pgt.methods.solver.splines import difference_of, moments_of
+from pgt.methods.solver.statement import (
+    PROBE_POINTS,
+    Face,
+    OpenValue,
+    Statement,
+    raws_of,
+    statement_on,
+)
+from pgt.methods.solver.time_stepping import (
+    CheckTime,
+    OutOfTime,
+    Settings,
+    Solution,
+    SolveError,
+    edges_of,
+    no_limit,
+    polynomials_of,
+    solve,
+    solve_on,
+)
 from pgt.methods.solver.unknown_functions import Unknowns
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
 
-TOLERANCE = 1e-6  # of the fields' spread
+TOLERANCE = 1e-6  # of the fields' spread: less than is plotted or compared
 FIRST_TOLERANCE = 1e-3  # of the coarse solution that is refined; it takes a small share of the time
-# From one tolerance of the mesh to the next: no less than this, since the error may be below it by luck.
-FINEST_STEP, COARSEST_STEP = 1e-3, 0.3
-SMALLEST_TOLERANCE = 1e-12  # of a mesh: below it rounding decides
-SAMPLES = 33  # along each axis of a face, where its values are looked at
-FLAT = 1e-10  # of its size: a field that varies by less has no spread of its own
+# From one tolerance of the mesh to the next: no less than this, since the error may be below it by luck,
+# and no more, so that few solutions are needed.
+MIN_REDUCTION, MAX_REDUCTION = 1e-3, 0.3
+ROUNDING = 1e-12  # of a tolerance, or of a field's size: below it rounding decides
 
 Ended = Literal["tolerance", "seconds", "mesh", "rounding"]
 Report = Callable[[float, dict[str, float]], None]
@@ -54,10 +70,10 @@ class Forward(NamedTuple):
 
 
 def solved_forward(
-    problem: Posed,
+    problem: Statement,
     scaling: Scaling,
     tolerance: float,
-    ask: Ask = ask_nobody,
+    check_time: CheckTime = no_limit,
     report: Report = lambda share, numbers: None,
 ) -> Forward:
     """The solution of a problem that is determined; else an `InputError` that says what is missing."""
@@ -67,14 +83,15 @@ def solved_forward(
     allowed, meshes, best, course = max(FIRST_TOLERANCE, tolerance), None, None, []
     while True:
         try:
-            solution = solve(unknowns, raws_of(problem.pde), allowed, meshes, ask, False)
+            settings = Settings(allowed, check_time, with_sensitivities=False)
+            solution = solve(unknowns, raws_of(problem.pde), settings, meshes)
             scaling = _rescaled(solution)
-            errors = _errors(solution, scaling, allowed, ask)
+            errors = _errors(solution, scaling, allowed, check_time)
         except OutOfTime:
             if best is None:
                 raise
             return best._replace(ended="seconds")
-        except Stuck:
+        except SolveError:
             if best is None:
                 raise
             return best._replace(ended="mesh")
@@ -88,23 +105,22 @@ def solved_forward(
             return best
         if solution.is_capped and is_settled:
             return best._replace(ended="mesh")
-        if allowed <= SMALLEST_TOLERANCE:
+        if allowed <= ROUNDING:
             return best._replace(ended="rounding")
-        wanted = COARSEST_STEP * tolerance / max(error, tolerance)
+        wanted = MAX_REDUCTION * tolerance / max(error, tolerance)
         if is_settled:
-            allowed *= max(wanted, FINEST_STEP)
-        allowed = max(allowed, SMALLEST_TOLERANCE)
+            allowed *= max(wanted, MIN_REDUCTION)
+        allowed = max(allowed, ROUNDING)
         meshes, is_known = solution.grid.meshes, np.ones_like(is_known)
         unknowns = Unknowns(problem, scaling)
 
 
-def _errors(solution: Solution, scaling: Scaling, tolerance: float, ask: Ask):
+def _errors(solution: Solution, scaling: Scaling, tolerance: float, check_time: CheckTime):
     """By field, the root mean square difference from a solution with polynomials of higher degree, in
     units of the spread."""
     unknowns, grid = solution.unknowns, solution.grid.enriched()
-    finer = solve_on(
-        grid, unknowns, solution.unknown, solution.steps, 0.1 * tolerance, None, ask, False
-    )
+    settings = Settings(0.1 * tolerance, check_time, with_sensitivities=False)
+    finer = solve_on(grid, unknowns, solution.unknown, solution.steps, settings)
     difference = difference_of(polynomials_of(solution), polynomials_of(finer))
     _, squares = moments_of(edges_of(solution), difference)
     return np.sqrt(squares[0]) / np.asarray(scaling.spread, float)
@@ -116,7 +132,7 @@ def _rescaled(solution: Solution) -> Scaling:
     means, squares = (part[0] for part in moments_of(edges_of(solution), polynomials_of(solution)))
     spreads = np.sqrt(np.maximum(squares - means**2, 0.0))
     sizes = np.maximum(np.asarray(scaling.spread, float), np.abs(means))
-    spreads = np.where(spreads > FLAT * sizes, spreads, np.asarray(scaling.spread, float))
+    spreads = np.where(spreads > ROUNDING * sizes, spreads, np.asarray(scaling.spread, float))
     return replace(scaling, mean=means, spread=spreads)
 
 
@@ -124,7 +140,7 @@ def _rescaled(solution: Solution) -> Scaling:
 
 
 def scaled_by_conditions(
-    problem: Posed, scaling: Scaling, fields: Bool[np.ndarray, " c"] | None = None
+    problem: Statement, scaling: Scaling, fields: Bool[np.ndarray, " c"] | None = None
 ) -> tuple[Scaling, Bool[np.ndarray, " c"]]:
     """The scales with those of initial and boundary values, where these tell a field's size; and which
     fields they tell it of. `fields`: only of these."""
@@ -138,11 +154,11 @@ def scaled_by_conditions(
             continue
         own = float(values.std())
         mean[field] = values.mean()
-        spread[field], is_known[field] = (own if own > FLAT * size else size), True
+        spread[field], is_known[field] = (own if own > ROUNDING * size else size), True
     return replace(scaling, mean=mean, spread=spread), is_known
 
 
-def _values_of_conditions(problem: Posed) -> list[list[np.ndarray]]:
+def _values_of_conditions(problem: Statement) -> list[list[np.ndarray]]:
     """By field, the values that conditions give it."""
     found: list[list[np.ndarray]] = [[] for _ in problem.fields]
     faces = [(rows, None) for rows in problem.initial]
@@ -173,7 +189,7 @@ def _on_face(domain: Domain, face: Face | None) -> Float[np.ndarray, "n d"]:
         elif face is not None and axis == face.axis:
             axes.append(np.array([(low, high)[face.side]]))
         else:
-            axes.append(np.linspace(low, high, SAMPLES))
+            axes.append(np.linspace(low, high, PROBE_POINTS))
     return np.stack([a.ravel() for a in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
@@ -192,7 +208,7 @@ def is_determined(
     coefficients; arguments as the user gave them. Where that is required, an `InputError` says what
     is missing of a problem that the method solves."""
     try:
-        unknowns = Unknowns(posed_on(domain, pde, conditions, scaling), scaling)
+        unknowns = Unknowns(statement_on(domain, pde, conditions, scaling), scaling)
     except InputError:
         return False
     if is_required:
@@ -213,7 +229,7 @@ def missing_of(unknowns: Unknowns) -> list[str]:
     fields = unknowns.problem.fields
     missing = []
     for part in unknowns.parts:
-        if isinstance(part.what, Open):
+        if isinstance(part.what, OpenValue):
             missing.append(_open_in_words(part.what, fields[part.what.field]))
         else:
             field, order = part.what
@@ -225,7 +241,7 @@ def missing_of(unknowns: Unknowns) -> list[str]:
     return missing
 
 
-def _open_in_words(value: Open, field: str) -> str:
+def _open_in_words(value: OpenValue, field: str) -> str:
     side = ("lower", "upper")[value.face.side]
     kind = "Dirichlet" if value.order == 0 else "Neumann"
     return (

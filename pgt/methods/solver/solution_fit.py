@@ -24,29 +24,33 @@ from jaxtyping import Float, Int
 
 from pgt.core.errors import InputError
 from pgt.core.machine import blas_threads
+from pgt.data.observations import Observations
 from pgt.data.splits import Groups
+from pgt.data.splits import sensors as sensors_of
 from pgt.inference.equation_prior import Basis, CorrelatedPrior
+from pgt.inference.evidence import fit_posterior
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.inference.linear_gaussian import Reduced, Rows, Solved
-from pgt.methods.closed_form.band_solution import posterior_of
+from pgt.inference.linear_gaussian import GaussianPosterior, ReducedReadings, Rows
 from pgt.methods.coefficients import MAX_LOG_STEP, CoefficientEstimate, CoefficientSteps, log_of
-from pgt.methods.solver.collocation import Grid, posed
-from pgt.methods.solver.first_guess import FirstGuess
-from pgt.methods.solver.march import (
-    Ask,
+from pgt.methods.solver.collocation import Grid, Sensors, pieces_of
+from pgt.methods.solver.forward import FIRST_TOLERANCE
+from pgt.methods.solver.splines import values_of
+from pgt.methods.solver.statement import raws_of, statement_of, with_raws
+from pgt.methods.solver.time_stepping import (
+    CheckTime,
     OutOfTime,
+    Readout,
+    Settings,
     Solution,
-    Stuck,
-    ask_nobody,
+    SolveError,
+    edges_of,
     first_meshes,
-    rough_by,
+    no_limit,
+    polynomials_of,
     solve,
     solve_on,
 )
-from pgt.methods.solver.measurements import Seen, Sensors
-from pgt.methods.solver.piecewise import edges_of, pieces_of, polynomials_of, values_of
-from pgt.methods.solver.residuals import raws_of, with_raws
-from pgt.methods.solver.unknown_functions import Unknowns
+from pgt.methods.solver.unknown_functions import FirstGuess, Unknowns
 from pgt.models.linearised import LinearisedModel
 from pgt.models.mesh_solution import Solver
 from pgt.nn import batched
@@ -55,28 +59,27 @@ from pgt.problem.assembly import Task
 from pgt.problem.budget import Deadline
 from pgt.training.settings import POSTERIOR_DRAWS, Posterior
 
-ITERATIONS = 40  # of Gauss-Newton's method
-HELD = 1e8  # weight of rows that hold exactly
-HALVINGS = 8  # of a step that makes readings or unknown functions less probable
-# Of unknown functions where a search begins: in half extents, and relative to others.
-LENGTH, SIZE = 0.7, 1.0
-SHORTER = 2.0  # than the lengths of greatest evidence: so much rougher functions does a mesh follow
-DIRECTIONS = 3  # functions drawn from the prior, for which a mesh is made
-WIDTH = 1.5  # of the prior of the logarithms of these
-IN_ROUNDING = 0.1  # the same where no part of the step lowers the cost: errors of the mesh decide
-# Standard deviations by which the next step would move what is read, or a coefficient.
-AT_REST = 0.02
-# Errors of the mesh over the standard error of the fit at readings, which many readings make small.
-BELOW_ERROR = 0.05
-ROUGHER = 10.0  # times the error for which a mesh was found: then another one is looked for
-COARSER = 3.0  # times the tolerance: for so much, a mesh serves as well
-FIRST_TOLERANCE = 1e-3  # of the spread, where nothing is known of the noise
-CLOSE = 0.05  # of a logarithm, and of the evidence: closer changes nothing
-SEARCH = 80  # evaluations of the evidence at one linearisation
-
-SEARCH_SHARE = 0.9  # of the seconds: the rest is for the errors and the verdict
-
-SMALL = 100  # of matrices, which several threads do not make faster
+MAX_ITERATIONS = 40  # of Gauss-Newton's method: most fits take fewer than ten
+# Of a standard error or of a log-evidence: what is as small changes nothing of the answer. A fit ends
+# where the next step moves readings and coefficients by less, and errors of the mesh are as small.
+NEGLIGIBLE = 0.05
+# Times the tolerance, and the roughness, for which a mesh was found: up to there it serves as well.
+MAX_MESH_DRIFT = 5.0
+# Functions drawn from the prior with lengths so many times shorter than those of greatest evidence: what
+# a mesh follows beside the solution, so that the evidence is known around its maximum.
+PROBE_FUNCTIONS, PROBE_SHORTENING = 3, 2.0
+# The prior of the logarithms of lengths in half extents, and of sizes of functions beside each other: the
+# middle of the first, and a standard deviation that says little.
+USUAL_LENGTH, HYPER_DEVIATION = 0.7, 1.5
+MAX_EVALUATIONS = 80  # of the evidence at one linearization
+# A sensor has an offset, whose prior has this standard deviation in spreads of its field, where the gain
+# in log-evidence is very strong (Kass and Raftery 1995).
+OFFSET_DEVIATION, MIN_OFFSET_EVIDENCE = 0.1, 5.0
+# Of a field, where any of them may have one: of fewer, offsets explain as well what an equation with some
+# unknown coefficients leaves over.
+MIN_SENSORS = 5
+FIT_SHARE = 0.9  # of the seconds: the rest is for the errors and the verdict
+MAX_SINGLE_THREADED = 100  # size of matrices that several threads do not make faster
 
 Report = Callable[[float, dict[str, float]], None]
 
@@ -112,7 +115,7 @@ class Fitted:
     model: Solver
     pde: AbstractPDE
     solution: Solution
-    solved: Solved
+    solved: GaussianPosterior
     learnt: dict[str, CoefficientEstimate]
     converged: bool
 
@@ -174,24 +177,22 @@ class _State:
     def __init__(
         self,
         solution: Solution,
-        seen: Seen,
+        readout: Readout,
         tolerance: float,
         lengths: Float[np.ndarray, " a"],
         rough: float | None = None,
     ):
         """`lengths`: logarithms of the shortest ones of functions that its mesh follows."""
-        self.solution, self.seen, self.tolerance = solution, seen, tolerance
+        self.solution, self.readout, self.tolerance = solution, readout, tolerance
         self.lengths = lengths
-        self.rough = rough_by(solution) if rough is None else rough  # when its mesh was found
+        self.rough = solution.roughness if rough is None else rough  # when its mesh was found
         self.unknown = solution.unknown
-        self.read = seen.values(solution)
-        self._slopes = None
+        self.read = readout.values(solution)
 
-    @property
+    @cached_property
     def slopes(self) -> Float[np.ndarray, "n p"]:
-        if self._slopes is None:
-            self._slopes = self.seen.slopes(self.solution, np.eye(len(self.unknown)))
-        return self._slopes
+        """But for offsets."""
+        return self.readout.slopes(self.solution)
 
 
 class Search:
@@ -201,45 +202,54 @@ class Search:
         assert isinstance(task.model, Solver)
         self.task, self.report, self.model = task, report, task.model
         self.deadline = Deadline(task.training.seconds)
-        self.ask = asking(self.deadline)
+        self.check_time = time_check(self.deadline)
         problem = task.problem
-        self.problem = posed(task.pde, problem.domain, problem.conditions, self.model.scaling)
-        self.unknowns = Unknowns(self.problem, self.model.scaling)
+        self.problem = statement_of(
+            task.pde, problem.domain, problem.conditions, self.model.scaling
+        )
         self.sensors = Sensors(problem.observations, self.model.scaling)
+        self.offsets = _offset_columns(problem.observations, self.sensors)
+        self.unknowns = Unknowns(self.problem, self.model.scaling, sensors=self.offsets.shape[1])
         self.coefficients = CoefficientSteps(task.pde)
         self.first = np.zeros(self.unknowns.count)
         self.first[self.unknowns.raws] = raws_of(task.pde)
         self.axes = tuple(dict.fromkeys(a for part in self.unknowns.parts for a in part.axes))
         sizes = len(self.unknowns.names) - len(self.axes)
-        self.middle = np.log(np.r_[np.full(len(self.axes), LENGTH), np.full(sizes, SIZE)])
+        self.middle = np.r_[np.full(len(self.axes), np.log(USUAL_LENGTH)), np.zeros(sizes)]
+        self.is_faulty = np.zeros(self.offsets.shape[1], bool)
         self.hyper, self.weighed = self.middle.copy(), self.sensors.relative
         self.tolerance = self.model.tolerance
 
     def best(self) -> Fitted:
         """Where the readings are most probable."""
         state, converged = self._begun(), False
-        for turn in range(ITERATIONS):
+        for turn in range(MAX_ITERATIONS):
             solved = self._posterior(state)
             if not self._is_resolved(state):
                 try:
                     state = self._resolved(state)
                     continue
-                except (Stuck, OutOfTime):
+                except SolveError:
                     state.lengths = self._shortest  # no mesh follows them
+                except OutOfTime:
+                    break
             change = solved.weights - (state.unknown - self.first)
             share = self._share(state.unknown, change)
             moves = self._moves(state, solved, change)
-            self.report(turn / ITERATIONS, {"noise": solved.sigma})
-            is_fine = state.tolerance <= COARSER * self.tolerance
-            converged = moves < AT_REST and is_fine
+            self.report(turn / MAX_ITERATIONS, {"noise": solved.sigma})
+            is_fine = state.tolerance <= MAX_MESH_DRIFT * self.tolerance
+            converged = moves < NEGLIGIBLE and is_fine
+            if converged and (faulty := self._faulty_sensor(solved)) is not None:
+                self.is_faulty[faulty] = True
+                continue
             if converged or not self.deadline.allows(0.0):
                 break
             try:
-                following = self._stepped(state, solved, change, share)
+                following = self._stepped(state, solved, change, share, moves)
             except OutOfTime:
                 break
             if following is None:
-                converged = is_fine and moves < IN_ROUNDING
+                converged = is_fine and moves < 2 * NEGLIGIBLE  # but for errors of the mesh
                 break
             state = following
         solved = self._posterior(state)
@@ -251,8 +261,8 @@ class Search:
         coarse, complaint = max(FIRST_TOLERANCE, self.tolerance), None
         for first in self._first_guesses():
             try:
-                return self._on_new_mesh(first, coarse, ask_nobody)
-            except Stuck as stuck:
+                return self._on_new_mesh(first, coarse, no_limit)
+            except SolveError as stuck:
                 complaint = stuck
         raise Unsolvable(
             f"the equation could not be solved with its first coefficients ({complaint}): begin "
@@ -266,8 +276,8 @@ class Search:
         guess = FirstGuess(self.unknowns, self.task.problem.observations)
         lengths = guess.lengths()
         for k, axis in enumerate(self.axes):
-            self.hyper[k] = np.log(lengths.get(axis, LENGTH))
-        prior = Prior(self.unknowns.root(self.hyper), corners)
+            self.hyper[k] = np.log(lengths.get(axis, USUAL_LENGTH))
+        prior = Prior(self._root(self.hyper), corners)
         rows, targets = guess.rows()
         if len(rows):
             seen = rows @ prior.root
@@ -284,22 +294,24 @@ class Search:
     def _shortest(self) -> Float[np.ndarray, " a"]:
         """Logarithms of lengths that a mesh should follow, so that the evidence is known around those of
         greatest evidence."""
-        return self.hyper[: len(self.axes)] - np.log(SHORTER)
+        return self.hyper[: len(self.axes)] - np.log(PROBE_SHORTENING)
 
     def _is_resolved(self, state: _State) -> bool:
         """Whether the mesh follows functions that are rougher than those of greatest evidence."""
-        return bool(np.all(self._shortest - state.lengths >= -np.log(SHORTER) / 2))
+        return bool(np.all(self._shortest - state.lengths >= -np.log(PROBE_SHORTENING) / 2))
 
     def _resolved(self, state: _State) -> _State:
         """The same functions on a mesh that follows rougher ones, with as many modes as these have."""
         lengths = dict(zip(self.axes, np.exp(self._shortest), strict=True))
         before = self.unknowns
-        self.unknowns = Unknowns(self.problem, self.model.scaling, lengths=lengths)
+        self.unknowns = Unknowns(
+            self.problem, self.model.scaling, lengths=lengths, sensors=self.offsets.shape[1]
+        )
         self.first = before.prolonged(self.first, self.unknowns)
         unknown = before.prolonged(state.unknown, self.unknowns)
         try:
-            return self._on_new_mesh(unknown, self.tolerance, self.ask)
-        except (Stuck, OutOfTime):
+            return self._on_new_mesh(unknown, self.tolerance, self.check_time)
+        except (SolveError, OutOfTime):
             self.first, self.unknowns = self.unknowns.prolonged(self.first, before), before
             raise
 
@@ -307,11 +319,41 @@ class Search:
         """Functions drawn from the prior, rougher than those of greatest evidence."""
         hyper = self.hyper.copy()
         hyper[: len(self.axes)] = self._shortest
-        prior = Prior(self.unknowns.root(hyper), self._corners_at(grid, unknown))
-        normal = np.random.default_rng(0).standard_normal((self.unknowns.count, DIRECTIONS))
+        prior = Prior(self._root(hyper), self._corners_at(grid, unknown))
+        normal = np.random.default_rng(0).standard_normal((self.unknowns.count, PROBE_FUNCTIONS))
         found = prior.root @ normal
-        found[self.unknowns.raws] = 0.0
+        found[self.unknowns.offsets.start :] = 0.0
+        return found[:, np.any(found, axis=0)]
+
+    def _root(self, hyper: Float[np.ndarray, " h"]) -> Float[np.ndarray, "p p"]:
+        """A root of the prior's covariance; only sensors that are found to be faulty have offsets."""
+        found, own = self.unknowns.root(hyper), self.unknowns.offsets
+        found[own, own] = np.diag(np.where(self.is_faulty, OFFSET_DEVIATION, 0.0))
         return found
+
+    def _slopes(self, state: _State) -> Float[np.ndarray, "n p"]:
+        """How what is read changes with all that is unknown, offsets included."""
+        slopes = state.slopes.copy()
+        slopes[:, self.unknowns.offsets] += self.offsets
+        return slopes
+
+    def _read(self, state: _State) -> Float[np.ndarray, " n"]:
+        """What sensors with their offsets read."""
+        return state.read + self.offsets @ state.unknown[self.unknowns.offsets]
+
+    def _faulty_sensor(self, solved: GaussianPosterior) -> int | None:
+        """The sensor whose offset makes the readings most probable, where it does so by far; None where
+        none does, or as many have one already as the others can outvote."""
+        if 2 * self.is_faulty.sum() + 2 >= len(self.is_faulty):
+            return None
+        gains = [
+            -np.inf
+            if known
+            else solved.evidence_with_error_along(OFFSET_DEVIATION * column) - solved.evidence
+            for column, known in zip(self.offsets.T, self.is_faulty, strict=True)
+        ]
+        best = int(np.argmax(gains))
+        return best if gains[best] > MIN_OFFSET_EVIDENCE else None
 
     def _share(self, unknown, change) -> float:
         """Of a step, so much that no coefficient moves too far."""
@@ -326,15 +368,17 @@ class Search:
         ]
         return min(1.0, MAX_LOG_STEP / max(max(moves, default=0.0), 1e-300))
 
-    def _moves(self, state: _State, solved: Solved, change) -> float:
+    def _moves(self, state: _State, solved: GaussianPosterior, change) -> float:
         """By how much a step moves what is read, in σ, and coefficients, in standard deviations."""
-        read = (state.slopes @ change) / (solved.sigma * self.sensors.relative)
+        read = (self._slopes(state) @ change) / (solved.sigma * self.sensors.relative)
         size = float(np.sqrt(np.mean(read**2))) if len(read) else 0.0
         known = self._deviations(solved)
         raws = np.abs(change[self.unknowns.raws]) / np.maximum(known, 1e-300)
         return max(size, float(raws.max(initial=0.0)))
 
-    def _stepped(self, state: _State, solved: Solved, change, share: float) -> _State | None:
+    def _stepped(
+        self, state: _State, solved: GaussianPosterior, change, share: float, moves: float
+    ) -> _State | None:
         """The step, or as much of it as makes the readings more probable; None where nothing does.
 
         With other coefficients, other functions are most probable. The first linearization tells them
@@ -342,8 +386,9 @@ class Search:
         coefficients once more before these are moved by less (variable projection, Golub and Pereyra
         1973)."""
         most = self._cost(state, solved) * (1 + 1e-9) + 1e-9
-        for halved in range(HALVINGS):
-            part = share * 0.5**halved
+        part = 2 * share
+        while part == 2 * share or part * moves > NEGLIGIBLE:
+            part /= 2
             try:
                 following = self._solved_at(self._toward(state, solved, change, part), state)
                 if self._cost(following, solved) <= most:
@@ -354,12 +399,12 @@ class Search:
                     following = self._solved_at(again, following)
                     if self._cost(following, solved) <= most:
                         return following
-            except Stuck:
+            except SolveError:
                 continue
         return None
 
     def _toward(
-        self, state: _State, solved: Solved, change, part: float
+        self, state: _State, solved: GaussianPosterior, change, part: float
     ) -> Float[np.ndarray, " p"]:
         """All that is unknown after a part of a step: functions are the most probable ones for the
         coefficients."""
@@ -368,75 +413,78 @@ class Search:
             return state.unknown + part * change
         return self._with_coefficients(state, solved, state.unknown[own] + part * change[own])
 
-    def _with_coefficients(self, state: _State, solved: Solved, raws) -> Float[np.ndarray, " p"]:
+    def _with_coefficients(
+        self, state: _State, solved: GaussianPosterior, raws
+    ) -> Float[np.ndarray, " p"]:
         """Coefficients with these values and, by the linearization, the most probable functions."""
         own, root, mean = self.unknowns.raws, self.prior.root, self.first + self.prior.mean
-        sigma = solved.sigma * solved.reduced.sigma
-        missed = self.sensors.values - state.read + state.slopes @ (state.unknown - mean)
-        held = HELD / np.linalg.norm(root[own], axis=1)
+        slopes, sigma = self._slopes(state), solved.sigma * solved.reduced.sigma
+        held = np.linalg.solve(root[own, own], raws - mean[own])  # independent of all the rest
+        known = mean + root[:, own] @ held
+        free = np.ones(len(root), bool)
+        free[own] = False
+        missed = self.sensors.values - self._read(state) + slopes @ (state.unknown - known)
         rows = [
-            (state.slopes @ root) / sigma[:, None],
-            np.eye(len(root)) / np.sqrt(solved.scale),
-            held[:, None] * root[own],
+            (slopes @ root[:, free]) / sigma[:, None],
+            np.eye(free.sum()) / np.sqrt(solved.scale),
         ]
-        target = [missed / sigma, np.zeros(len(root)), held * (raws - mean[own])]
+        target = [missed / sigma, np.zeros(free.sum())]
         found = np.linalg.lstsq(np.concatenate(rows), np.concatenate(target), rcond=None)[0]
-        unknown = mean + root @ found
-        unknown[own] = raws
-        return unknown
+        return known + root[:, free] @ found
 
     def _solved_at(self, unknown, state: _State) -> _State:
         """The solution on the same mesh, or on a finer one where it asks for that."""
         solution, tolerance = state.solution, self.tolerance
-        if state.tolerance <= COARSER * tolerance:
+        if state.tolerance <= MAX_MESH_DRIFT * tolerance:
             try:
+                settings = Settings(tolerance, self.check_time)
                 found = solve_on(
-                    solution.grid,
-                    self.unknowns,
-                    unknown,
-                    solution.steps,
-                    tolerance,
-                    solution,
-                    self.ask,
+                    solution.grid, self.unknowns, unknown, solution.steps, settings, solution
                 )
-            except Stuck:
+            except SolveError:
                 found = None
-            if found is not None and rough_by(found) <= ROUGHER * max(state.tolerance, state.rough):
-                return _State(found, state.seen, state.tolerance, state.lengths, state.rough)
-        return self._on_new_mesh(unknown, tolerance, self.ask)
+            if found is not None and found.roughness <= MAX_MESH_DRIFT * max(
+                state.tolerance, state.rough
+            ):
+                return _State(found, state.readout, state.tolerance, state.lengths, state.rough)
+        return self._on_new_mesh(unknown, tolerance, self.check_time)
 
-    def _on_new_mesh(self, unknown, tolerance: float, ask: Ask) -> _State:
+    def _on_new_mesh(self, unknown, tolerance: float, check_time: CheckTime) -> _State:
         grid = Grid(self.problem, first_meshes(self.unknowns))
         directions = self._directions(grid, unknown)
-        found = solve(self.unknowns, unknown, tolerance, ask=ask, directions=directions)
-        return _State(found, self.sensors.seen_by(found), tolerance, self._shortest)
+        found = solve(self.unknowns, unknown, Settings(tolerance, check_time, True, directions))
+        return _State(found, Readout(self.sensors, found), tolerance, self._shortest)
 
-    def _cost(self, state: _State, solved: Solved) -> float:
+    def _cost(self, state: _State, solved: GaussianPosterior) -> float:
         """Twice the negative logarithm of the posterior, with what the evidence chose."""
-        missed = (self.sensors.values - state.read) / (solved.sigma * solved.reduced.sigma)
+        missed = (self.sensors.values - self._read(state)) / (solved.sigma * solved.reduced.sigma)
         away = state.unknown - self.first - self.prior.mean
         prior = np.linalg.lstsq(self.prior.root, away, rcond=1e-10)[0]
         return float(missed @ missed + prior @ prior / solved.scale)
 
     # ------------------------------------------------------------------------- the Gaussian model
 
-    def _posterior(self, state: _State) -> Solved:
+    def _posterior(self, state: _State) -> GaussianPosterior:
         """The posterior of the linearised model, with lengths, sizes and noise of greatest evidence."""
         rows, corners = self._rows(state), self._corners(state)
         if len(self.hyper):
-            self.hyper = self._most_probable(replace(rows, sigma=self.weighed), corners)
-        self.prior = Prior(self.unknowns.root(self.hyper), corners)
-        solved = posterior_of(rows, self.task.problem.likelihood, basis=self.prior)
+            reduced = ReducedReadings(
+                replace(rows, sigma=self.weighed), Prior(np.eye(self.unknowns.count))
+            )
+            self.hyper, _ = self._most_probable(reduced, corners)
+        self.prior = Prior(self._root(self.hyper), corners)
+        solved = fit_posterior(rows, self.task.problem.likelihood, basis=self.prior)
         self.weighed = solved.reduced.sigma  # where outliers are expected, they count for less
         standard_error = solved.sigma * np.sqrt(solved.determined / len(self.sensors.values))
-        self.tolerance = max(self.model.tolerance, BELOW_ERROR * float(standard_error))
+        self.tolerance = max(self.model.tolerance, NEGLIGIBLE * float(standard_error))
         return solved
 
     def _rows(self, state: _State) -> Rows:
         count = self.unknowns.count
-        values = self.sensors.values - state.read + state.slopes @ (state.unknown - self.first)
+        slopes = self._slopes(state)
+        values = self.sensors.values - self._read(state) + slopes @ (state.unknown - self.first)
         return Rows(
-            np.zeros((0, count)), np.zeros(0), state.slopes, values, self.sensors.relative,
+            np.zeros((0, count)), np.zeros(0), slopes, values, self.sensors.relative,
             self.sensors.common, self.sensors.fields,
         )  # fmt: skip
 
@@ -447,18 +495,17 @@ class Search:
         return self._corners_at(state.solution.grid, state.unknown)
 
     def _corners_at(self, grid: Grid, unknown):
-        values, slopes = self.unknowns.opened(grid, unknown).corners()
+        values, slopes = self.unknowns.boundary_values(grid, unknown).corners()
         slopes[:, self.unknowns.raws] = 0.0
         return slopes, slopes @ (unknown - self.first) - values
 
-    def _most_probable(self, rows: Rows, corners):
-        """The logarithms of lengths and sizes at the greatest evidence."""
-        reduced = Reduced(rows, Prior(np.eye(self.unknowns.count)))
+    def _most_probable(self, reduced: ReducedReadings, corners) -> tuple[np.ndarray, float]:
+        """The logarithms of lengths and sizes at the greatest evidence, and that evidence."""
 
         def cost(hyper):
-            away, tried = (hyper - self.middle) / WIDTH, copy(reduced)
-            tried.basis = Prior(self.unknowns.root(hyper), corners)
-            return -tried.solved(0.0).evidence + 0.5 * away @ away
+            away, tried = (hyper - self.middle) / HYPER_DEVIATION, copy(reduced)
+            tried.basis = Prior(self._root(hyper), corners)
+            return -tried.posterior(0.0).evidence + 0.5 * away @ away
 
         rougher = self.hyper.copy()
         rougher[: len(self.axes)] = self._shortest
@@ -466,17 +513,17 @@ class Search:
         found = scipy.optimize.minimize(
             cost, start, method="Nelder-Mead",
             options={
-                "maxfev": SEARCH, "xatol": CLOSE, "fatol": CLOSE,
+                "maxfev": MAX_EVALUATIONS, "xatol": NEGLIGIBLE, "fatol": NEGLIGIBLE,
                 "initial_simplex": _simplex(start),
             },
         )  # fmt: skip
-        return found.x
+        return found.x, -float(found.fun)
 
-    def _deviations(self, solved: Solved) -> Float[np.ndarray, " k"]:
+    def _deviations(self, solved: GaussianPosterior) -> Float[np.ndarray, " k"]:
         """Of the coefficients."""
         return solved.spread(np.eye(self.unknowns.count)[self.unknowns.raws])
 
-    def _fitted(self, state: _State, solved: Solved, converged: bool) -> Fitted:
+    def _fitted(self, state: _State, solved: GaussianPosterior, converged: bool) -> Fitted:
         solution = state.solution
         own = self.unknowns.raws
         raws, asked = state.unknown[own], (solved.weights + self.first)[own]
@@ -488,21 +535,34 @@ class Search:
         return Fitted(model, pde, solution, solved, learnt, converged)
 
 
+def _offset_columns(readings: Observations, sensors: Sensors) -> Float[np.ndarray, "n k"]:
+    """By measured value, which sensor of its field took it, for fields that enough sensors measure."""
+    sensor_of, columns = sensors_of(readings), []
+    if sensor_of is None:
+        return np.zeros((len(sensors.values), 0))
+    for field in np.unique(sensors.fields):
+        own = np.where(sensors.fields == field, sensor_of[sensors.rows], -1)
+        numbers = np.unique(own[own >= 0])
+        if len(numbers) >= MIN_SENSORS:
+            columns += [(own == number).astype(float) for number in numbers]
+    return np.array(columns).reshape(-1, len(sensors.values)).T
+
+
 def _simplex(middle):
     return np.concatenate([middle[None], middle + 0.5 * np.eye(len(middle))])
 
 
 def fit(task: Task, report: Report) -> Fitted:
     """The solution under which the readings of a task are most probable."""
-    with beside_numpy(), blas_threads(SMALL):
+    with beside_numpy(), blas_threads(MAX_SINGLE_THREADED):
         return Search(task, report).best()
 
 
-def asking(deadline: Deadline) -> Ask:
+def time_check(deadline: Deadline) -> CheckTime:
     """Ends what is going on where the seconds are used up, but for those that the result takes."""
 
-    def ask() -> None:
-        if not deadline.allows(0.0, SEARCH_SHARE):
+    def check_time() -> None:
+        if not deadline.allows(0.0, FIT_SHARE):
             raise OutOfTime
 
-    return ask
+    return check_time

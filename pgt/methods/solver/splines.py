@@ -10,8 +10,9 @@ points serve in space; in time Radau's, whose last point is the end of the step:
 Runge-Kutta method Radau IIA.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 import scipy.interpolate
@@ -21,18 +22,19 @@ from jaxtyping import Float, Int
 from numpy.polynomial import legendre
 from scipy.special import roots_jacobi
 
-INSIDE = 1e-9  # of an element: so far from its ends values are taken to which splines are fitted
+MAX_BUFFER = 2**22  # numbers that are gathered at once for speed alone: 32 MiB
+END_DISTANCE = 1e-9  # of an element: nearer to its ends, a place would belong to two elements
 
 
-def gauss(count: int) -> Float[np.ndarray, " k"]:
+def gauss_points(count: int) -> Float[np.ndarray, " k"]:
     """Gauss's points in (0, 1)."""
     return (1 + legendre.leggauss(count)[0]) / 2
 
 
-def radau(count: int) -> Float[np.ndarray, " k"]:
+def radau_points(count: int) -> Float[np.ndarray, " k"]:
     """Radau's points in (0, 1], the end among them.
 
-    >>> radau(2).round(6).tolist()
+    >>> radau_points(2).round(6).tolist()
     [0.333333, 1.0]
     """
     inner = roots_jacobi(count - 1, 1.0, 0.0)[0] if count > 1 else np.zeros(0)
@@ -77,7 +79,7 @@ class Mesh:
     def nodes(self) -> Float[np.ndarray, " m"]:
         """Where the equation is to hold."""
         starts = np.asarray(self.edges[:-1])
-        return (starts[:, None] + self.lengths[:, None] * gauss(self.points)).ravel()
+        return (starts[:, None] + self.lengths[:, None] * gauss_points(self.points)).ravel()
 
     def refined(self, chosen) -> "Mesh":
         """The same with some elements halved."""
@@ -164,7 +166,7 @@ class Splines:
     def places(self) -> Float[np.ndarray, " m"]:
         """Positions at which values determine a spline, more than it has numbers."""
         inner = np.cos(np.pi * np.arange(self.degree + 2) / (self.degree + 1))[::-1]
-        inner = (1 - INSIDE) * inner  # the ends of two elements are not one position
+        inner = (1 - END_DISTANCE) * inner  # the ends of two elements are not one position
         starts = np.asarray(self.mesh.edges[:-1])[:, None]
         return (starts + self.mesh.lengths[:, None] * (1 + inner) / 2).ravel()
 
@@ -184,7 +186,7 @@ class Splines:
 
 
 @dataclass(frozen=True)
-class Step:
+class TimeBasis:
     r"""One step in time, from 0 to 1, of a field of which the equation has m derivatives in time.
 
     u(τ) = s_0 + τ Σ_j c_j P_j(2τ - 1) with the state s at its start: values and m - 1 derivatives. These
@@ -216,6 +218,12 @@ class Step:
         return self.series[0]
 
     @cached_property
+    def last(self) -> Float[np.ndarray, "m size"]:
+        """Value and derivatives below the highest at the end of the step."""
+        ends = [self.rows(np.ones(1), order)[0] for order in range(self.order)]
+        return np.array(ends).reshape(self.order, self.size)
+
+    @cached_property
     def series(self) -> list[Float[np.ndarray, "k size"]]:
         """The same of u and of its derivatives below the highest."""
         if not self.order:
@@ -225,10 +233,76 @@ class Step:
         for j, unit in enumerate(np.eye(self.points)):
             whole[: j + 2, self.order + j] = legendre.legmul(unit[: j + 1], [0.5, 0.5])  # times τ
         found: list[np.ndarray] = [whole]
-        at = np.concatenate([[-1.0], 2 * radau(self.points) - 1])
+        at = np.concatenate([[-1.0], 2 * radau_points(self.points) - 1])
         for order in range(1, self.order):
             values = np.zeros((self.points + 1, self.size))
             values[0, order] = 1.0
             values[1:] = 2 * legendre.legval(at[1:], legendre.legder(found[-1])).T
             found.append(np.linalg.solve(legendre.legvander(at, self.points), values))
         return found
+
+
+# ------------------------------------------------------------------------- polynomials in every element
+
+
+def moments_of(
+    edges: Sequence[Float[np.ndarray, " _"]], pieces: Float[np.ndarray, "k c ..."]
+) -> tuple[Float[np.ndarray, "k c"], Float[np.ndarray, "k c"]]:
+    """Mean and mean square of every field over the domain, exactly: Legendre polynomials are
+    orthogonal."""
+    dimension = len(edges)
+    shares = [np.diff(ends) / (ends[-1] - ends[0]) for ends in edges]
+    weights = reduce(np.multiply.outer, shares, np.ones(()))
+    means = np.sum(weights * pieces[(..., *[0] * dimension)], axis=tuple(range(2, 2 + dimension)))
+    squares = pieces**2
+    for _ in range(dimension):
+        degrees = np.arange(squares.shape[-1])
+        squares = squares @ (1 / (2 * degrees + 1))
+    return means, np.sum(weights * squares, axis=tuple(range(2, 2 + dimension)))
+
+
+def difference_of(
+    pieces: Float[np.ndarray, "k c ..."], others: Float[np.ndarray, "k c ..."]
+) -> np.ndarray:
+    """Polynomials on the same elements subtracted, whatever their degrees."""
+    axes = (pieces.ndim - 2) // 2
+    degrees = np.maximum(pieces.shape[2 + axes :], others.shape[2 + axes :])
+    return padded(pieces, degrees, 2) - padded(others, degrees, 2)
+
+
+def values_of(
+    edges: Sequence[Float[np.ndarray, " _"]],
+    pieces: Float[np.ndarray, "k c ..."],
+    points: Float[np.ndarray, "n d"],
+) -> Float[np.ndarray, "k n c"]:
+    """Values of many fields at points."""
+    dimension = len(edges)
+    each = int(np.prod(pieces.shape[:2])) * int(np.prod(pieces.shape[2 + dimension :]))
+    size = max(MAX_BUFFER // each, 1)
+    parts = [
+        _values(edges, pieces, points[start : start + size])
+        for start in range(0, max(len(points), 1), size)
+    ]
+    return np.concatenate(parts, axis=1)
+
+
+def _values(edges, pieces, points):
+    dimension = len(edges)
+    inside, tables = [], []
+    for axis, ends in enumerate(edges):
+        element, local = Mesh(tuple(ends.tolist()), 1).locate(points[:, axis])
+        inside.append(element)
+        tables.append(legendre_values(local, pieces.shape[2 + dimension + axis] - 1))
+    own = pieces[(slice(None), slice(None), *inside)]
+    for table in reversed(tables):
+        own = np.einsum("kcn...p,np->kcn...", own, table)
+    return np.moveaxis(own, 1, 2)
+
+
+def padded(own, degrees, before: int):
+    """With zeros up to these numbers of degrees; `before` axes come before the elements."""
+    axes = len(degrees)
+    more = [(0, 0)] * (before + axes) + [
+        (0, int(d - n)) for d, n in zip(degrees, own.shape[before + axes :], strict=True)
+    ]
+    return np.pad(own, more)

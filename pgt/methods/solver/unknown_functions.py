@@ -18,20 +18,27 @@ from numpy.polynomial import legendre
 
 from pgt.core.errors import InputError
 from pgt.core.unknown import named_unknowns
-from pgt.methods.solver.collocation import NOT_HERE, Face, Grid, Open, Posed
-from pgt.methods.solver.residuals import orders, raws_of
-from pgt.methods.solver.splines import Splines, legendre_values
+from pgt.data.domain import Domain
+from pgt.data.observations import Observations
+from pgt.inference.gaussian_process import Process, processes, unit_coordinates
+from pgt.methods.solver.collocation import Grid
+from pgt.methods.solver.splines import MAX_BUFFER, Splines, legendre_values
+from pgt.methods.solver.statement import REFUSAL, Face, OpenValue, Statement, orders, raws_of
 from pgt.nn.scaling import Scaling
 
-# Of a function along an axis, by the number of axes that it depends on: at first, and where it is rough.
-MODES, MOST_MODES = {1: 24, 2: 10}, {1: 96, 2: 10}
-MODES_BY_LENGTH = (
-    4.0  # divided by the length in half extents: more of them have next to no variance
-)
+# Of a function along an axis, by the number of axes that it depends on: more are smoother than the prior
+# of usual lengths asks for, and the most bound the time of a fit.
+MIN_MODES, MAX_MODES = {1: 24, 2: 10}, {1: 96, 2: 10}
+# Divided by the length in half extents, the modes of a function: those beyond have next to no variance.
+MODES_BY_LENGTH = 4.0
+# Prior standard deviations that say next to nothing: of a function's mean in sizes of the function, and
+# of a coefficient's logarithm, logit or multiple of its unit.
+MEAN_DEVIATION, COEFFICIENT_DEVIATION = 5.0, 20.0
+DIFFERENCE_STEP = 1e-3  # of an axis: for derivatives of the interpolation
+# Standard deviation of the interpolation in sizes of a function: how far the prior may smooth it.
+INTERPOLATION_DEVIATION = 0.1
+MAX_LENGTH = 4.0  # of functions, in half extents: a longer one is a straight line
 Pair = tuple[np.ndarray, np.ndarray]  # values, and their slopes in all that is unknown
-LEVEL = 5.0  # standard deviation of a function's mean, in sizes of the function: next to nothing is known
-MOST_KEPT = 2**25  # numbers of tables that are kept of one mesh: 256 MiB
-VAGUE = 20.0  # of a coefficient's logarithm, logit or multiple of its unit, beside a function of size one
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ class Part(NamedTuple):
     """One unknown function: what it stands for, along which axes it varies, its columns among all that is
     unknown, and the unit of its size."""
 
-    what: Any  # an Open value, or (field, derivative in time) of the initial state
+    what: Any  # an OpenValue, or (field, derivative in time) of the initial state
     lines: tuple[Line, ...]
     axes: tuple[str, ...]
     columns: slice
@@ -100,13 +107,15 @@ class Unknowns:
 
     def __init__(
         self,
-        problem: Posed,
+        problem: Statement,
         scaling: Scaling,
         is_sized: Any = True,
         lengths: Mapping[str, float] | None = None,
+        sensors: int = 0,
     ):
         """`is_sized`: of every field, whether its scale is known, or only where a search begins;
-        `lengths`: by axis, in half extents, the shortest one that functions have to follow."""
+        `lengths`: by axis, in half extents, the shortest one that functions have to follow; `sensors`:
+        how many of them may have an offset, in units of the field's spread."""
         self.problem, self.scaling, self.lengths = problem, scaling, dict(lengths or {})
         self.is_sized = np.broadcast_to(is_sized, len(problem.fields))
         self.given = self._given()
@@ -120,6 +129,8 @@ class Unknowns:
         for value in problem.open:
             axes = tuple(axis for axis in domain.axes if axis != value.face.axis)
             self._add(value, axes, f"ends_{value.order}", 0)
+        self.offsets = slice(self.count, self.count + sensors)
+        self.count += sensors
         self.raws = slice(self.count, self.count + len(raws_of(problem.pde)))
         self.count = self.raws.stop
 
@@ -128,15 +139,15 @@ class Unknowns:
         lines = tuple(
             Line(*domain.bounds(a), self._modes(a, len(axes)), a in domain.periodic) for a in axes
         )
-        moves = isinstance(what, Open) and self.problem.order_in_time(what.field) > 0
+        moves = isinstance(what, OpenValue) and self.problem.order_in_time(what.field) > 0
         size = int(np.prod([line.count for line in lines], dtype=int))
         if moves:
             size = size // lines[-1].count * (lines[-1].count - 1)
-        field = what.field if isinstance(what, Open) else what[0]
+        field = what.field if isinstance(what, OpenValue) else what[0]
         unit = float(self.scaling.spread[field])
         if order:
             unit /= float(domain.extent[domain.index("t")]) ** order
-        if isinstance(what, Open):
+        if isinstance(what, OpenValue):
             unit /= float(domain.extent[domain.index(what.face.axis)]) ** what.order
         columns = slice(self.count, self.count + size)
         self.parts.append(Part(what, lines, axes, columns, unit, kind, moves))
@@ -145,8 +156,8 @@ class Unknowns:
     def _modes(self, axis: str, count: int) -> int:
         """Of a function of so many axes along one of them."""
         count = max(min(count, 2), 1)
-        wanted = MODES_BY_LENGTH / self.lengths.get(axis, LEVEL)
-        return int(np.clip(np.ceil(wanted), MODES[count], MOST_MODES[count]))
+        wanted = MODES_BY_LENGTH / self.lengths.get(axis, np.inf)
+        return int(np.clip(np.ceil(wanted), MIN_MODES[count], MAX_MODES[count]))
 
     def prolonged(self, unknown: Float[np.ndarray, " p"], other: "Unknowns"):
         """What is unknown, in the functions of another, of which there are more or fewer."""
@@ -163,6 +174,7 @@ class Unknowns:
             weights = np.zeros(new)
             weights[shared] = unknown[part.columns].reshape(old)[shared]
             found[own.columns] = weights.ravel()
+        found[other.offsets] = unknown[self.offsets]
         found[other.raws] = unknown[self.raws]
         return found
 
@@ -180,7 +192,7 @@ class Unknowns:
                     or field not in self.problem.fields
                 ):
                     raise InputError(
-                        f"{NOT_HERE}: the initial {name} is neither a field nor a derivative in time."
+                        f"{REFUSAL}: the initial {name} is neither a field nor a derivative in time."
                     )
                 found[self.problem.fields.index(field), order] = (rows, k)
         return found
@@ -223,15 +235,16 @@ class Unknowns:
         found[:, part.columns] = part.size * modes
         return found
 
-    def opened(self, grid: Grid, unknown: Float[np.ndarray, " p"]) -> "OpenValues":
+    def boundary_values(self, grid: Grid, unknown: Float[np.ndarray, " p"]) -> "UnknownBoundary":
         """The open values on faces, where all that is unknown has these values."""
-        return OpenValues(self, grid, unknown)
+        return UnknownBoundary(self, grid, unknown)
 
     # ------------------------------------------------------------------------------ the prior
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of what the prior depends on: a length along every axis, a size of every kind but the first."""
+        """Of what the prior depends on: a length along every axis, a size of every kind but the
+        first."""
         axes = dict.fromkeys(axis for part in self.parts for axis in part.axes)
         kinds = list(dict.fromkeys(part.kind for part in self.parts))
         return (*axes, *kinds[1:])
@@ -240,8 +253,9 @@ class Unknowns:
         """A root of the prior's covariance, with the logarithms of what `names` names."""
         known = dict(zip(self.names, np.exp(hyper), strict=True))
         whole = np.zeros((self.count, self.count))
-        spreads = [node.spread or VAGUE for _, node in named_unknowns(self.problem.pde)]
-        whole[self.raws, self.raws] = np.diag(spreads)
+        named = named_unknowns(self.problem.pde)
+        deviations = [node.spread or COEFFICIENT_DEVIATION for _, node in named]
+        whole[self.raws, self.raws] = np.diag(deviations)
         for part in self.parts:
             roots = []
             for k, (line, axis) in enumerate(zip(part.lines, part.axes, strict=True)):
@@ -252,7 +266,7 @@ class Unknowns:
                 root = np.asarray(np.linalg.qr(root.T, mode="r")).T
             else:
                 level = np.zeros((len(root), 1))
-                level[0] = LEVEL
+                level[0] = MEAN_DEVIATION
                 root = np.asarray(np.linalg.qr(np.column_stack([root, level]).T, mode="r")).T
             whole[part.columns, part.columns] = root
         return whole
@@ -267,7 +281,7 @@ def _fitted(splines: Sequence[Splines], values: np.ndarray) -> np.ndarray:
     return found.reshape(size, *values.shape[1:])
 
 
-class OpenValues:
+class UnknownBoundary:
     """What values on faces are that no condition gives, and their slopes in all that is unknown."""
 
     def __init__(self, unknowns: Unknowns, grid: Grid, unknown: Float[np.ndarray, " p"]):
@@ -275,7 +289,7 @@ class OpenValues:
         self.count, self.raws = unknowns.count, unknowns.raws
         self.starts = {}
 
-    def at(self, value: Open, points: Float[np.ndarray, "n d"]):
+    def at(self, value: OpenValue, points: Float[np.ndarray, "n d"]):
         """Values at points of the face, and their slopes."""
         part = next(p for p in self.unknowns.parts if p.what == value)
         slopes, rows = self._tables(value, part, points)
@@ -286,7 +300,7 @@ class OpenValues:
         numbers, own = self._start(value.field)
         return values + rows @ numbers, slopes + rows @ own
 
-    def _tables(self, value: Open, part: Part, points: Float[np.ndarray, "n d"]):
+    def _tables(self, value: OpenValue, part: Part, points: Float[np.ndarray, "n d"]):
         """The functions of a part at points of a face, and the splines of its field there. They depend on
         the mesh and the steps alone, so every solution on them shares the tables."""
         kept, key = self.grid.tables, (value, points.tobytes())
@@ -299,7 +313,7 @@ class OpenValues:
             across = domain.spatial_axes[k] == value.face.axis
             along = spline.rows(points[:, k], value.order if across else 0).toarray()
             rows = (rows[:, :, None] * along[:, None]).reshape(len(points), -1)
-        if (len(kept) + 1) * (slopes.size + rows.size) < MOST_KEPT:
+        if (len(kept) + 1) * (slopes.size + rows.size) < 8 * MAX_BUFFER:
             kept[key] = slopes, rows
         return slopes, rows
 
@@ -328,7 +342,9 @@ class OpenValues:
     def _between_faces(self) -> Iterator[Pair]:
         """Differences of boundary values at the corners of a rectangle."""
         domain = self.unknowns.problem.domain
-        parts = [p for p in self.unknowns.parts if isinstance(p.what, Open) and not p.what.order]
+        parts = [
+            p for p in self.unknowns.parts if isinstance(p.what, OpenValue) and not p.what.order
+        ]
         for first, second in itertools.combinations(parts, 2):
             (axis, side), (other, end) = first.what.face, second.what.face
             if axis == other or first.what.field != second.what.field:
@@ -348,7 +364,7 @@ class OpenValues:
         domain, raws = unknowns.problem.domain, self.unknown[unknowns.raws]
         for given in unknowns.problem.given:
             axes = [a for a in domain.spatial_axes if a != given.face.axis]
-            places = {a: np.linspace(*domain.bounds(a), MODES[2]) for a in axes}
+            places = {a: np.linspace(*domain.bounds(a), MIN_MODES[2]) for a in axes}
             places[given.face.axis] = np.array([domain.bounds(given.face.axis)[given.face.side]])
             places["t"] = np.array(domain.bounds("t")[:1])
             grids = np.meshgrid(*(places[a] for a in domain.axes), indexing="ij")
@@ -410,9 +426,99 @@ class OpenValues:
         if time == 0:
             pair = self._of_start(name, point[None])
             return None if pair is None else (pair[0][0], pair[1][0])
-        part = next((p for p in unknowns.parts if p.what == Open(face, field, 0)), None)
+        part = next((p for p in unknowns.parts if p.what == OpenValue(face, field, 0)), None)
         if part is None or (space, time) != (0, 1):
             return None
         row = np.zeros(self.count)
         row[part.columns] = part.size * part.lines[-1].values(point[1:], 1)[0, 1:]
         return row @ self.unknown, row
+
+
+# ------------------------------------------------------------------------------ first guesses
+
+# A search from a flat field may end at a local optimum, in the wrong phase of an oscillation for example,
+# or find no solution at all. Interpolation without the equation is far closer where readings are dense,
+# and is flat where there are none.
+
+
+class FirstGuess:
+    """The interpolation of the readings, and what it says of unknown functions."""
+
+    def __init__(self, unknowns: Unknowns, readings: Observations):
+        self.unknowns, self.domain = unknowns, unknowns.problem.domain
+        self.processes = processes(readings, self.domain)
+
+    def lengths(self) -> dict[str, float]:
+        """By axis, the shortest length of any field, in half extents."""
+        found: dict[str, float] = {}
+        for process in self.processes.values():
+            for axis, length in zip(_columns(self.domain), process.lengths, strict=True):
+                length = float(np.clip(2 * length, MODES_BY_LENGTH / MAX_MODES[1], MAX_LENGTH))
+                found[axis] = min(length, found.get(axis, MAX_LENGTH))
+        return found
+
+    def rows(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:
+        """Functions at points and what the interpolation says of them there, in standard deviations."""
+        rows, targets = [np.zeros((0, self.unknowns.count))], [np.zeros(0)]
+        for part in self.unknowns.parts:
+            field = part.what.field if isinstance(part.what, OpenValue) else part.what[0]
+            if field not in self.processes:
+                continue
+            points = _points(part)
+            values = self._values(part, self.processes[field], points)
+            rows.append(
+                self.unknowns.functions(part, points) / (INTERPOLATION_DEVIATION * part.size)
+            )
+            targets.append(values / (INTERPOLATION_DEVIATION * part.size))
+        return np.concatenate(rows), np.concatenate(targets)
+
+    def _values(self, part: Part, process: Process, points) -> Float[np.ndarray, " n"]:
+        """What a function is equal to at points of its axes, counted as it is counted."""
+        domain, scaling = self.domain, self.unknowns.scaling
+        whole = np.empty((len(points), domain.dimension))
+        for axis, column in zip(part.axes, points.T, strict=True):
+            whole[:, domain.index(axis)] = column
+        if isinstance(part.what, OpenValue):
+            face, field, order = part.what
+            axis, inward = face.axis, 1 - 2 * face.side
+            whole[:, domain.index(axis)] = domain.bounds(axis)[face.side]
+        else:
+            (field, order), axis, inward = part.what, "t", 1
+            if domain.has_time:
+                whole[:, -1] = domain.bounds("t")[0]
+
+        def at(place):
+            return process(unit_coordinates(place, domain))
+
+        def derivative(place):
+            if order == 0:
+                return at(place) - float(scaling.mean[field])
+            step = np.zeros(domain.dimension)
+            step[domain.index(axis)] = inward * DIFFERENCE_STEP * domain.extent[domain.index(axis)]
+            weights = (-1.0, 1.0) if order == 1 else (1.0, -2.0, 1.0)
+            total = sum(w * at(place + k * step) for k, w in enumerate(weights))
+            return total / step.sum() ** order
+
+        if order > 2:
+            return np.zeros(len(points))
+        values = derivative(whole)
+        if part.moves:
+            start = whole.copy()
+            start[:, -1] = domain.bounds("t")[0]
+            values = values - derivative(start)
+        return values
+
+
+def _points(part: Part) -> Float[np.ndarray, "n k"]:
+    """Points along the axes of a part."""
+    along = [
+        np.linspace(line.low, line.high, 2 * line.count, endpoint=not line.periodic)
+        for line in part.lines
+    ]
+    grids = np.meshgrid(*along, indexing="ij")
+    return np.stack([g.ravel() for g in grids], axis=1) if grids else np.zeros((1, 0))
+
+
+def _columns(domain: Domain) -> list[str]:
+    """The axis of every column of unit coordinates."""
+    return [a for axis in domain.axes for a in [axis] * (2 if axis in domain.periodic else 1)]

@@ -16,9 +16,9 @@ from pgt import (
     Unknown,
 )
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.methods.solver.collocation import posed_on
 from pgt.methods.solver.forward import is_determined, scaled_by_conditions, solved_forward
-from pgt.methods.solver.march import OutOfTime
+from pgt.methods.solver.statement import statement_on
+from pgt.methods.solver.time_stepping import OutOfTime
 
 PI = np.pi
 COLD, WAVE = Dirichlet("x", u=0.0), Initial(u="sin(pi*x)")
@@ -28,7 +28,7 @@ HEAT = Equation("u_t = 0.1*u_xx")
 def forward(pde, domain, conditions, tolerance=1e-6, **options):
     with beside_numpy():
         scaling = Scaling.fit(Observations.none(domain.axes, pde.fields), domain)
-        problem = posed_on(domain, pde, conditions, scaling)
+        problem = statement_on(domain, pde, conditions, scaling)
         return solved_forward(problem, scaling, tolerance, **options)
 
 
@@ -85,7 +85,7 @@ def test_the_better_solution_is_kept_when_the_seconds_are_used_up():
 
 
 def test_a_mesh_of_the_largest_size_is_said(monkeypatch):
-    monkeypatch.setattr("pgt.methods.solver.march.MOST_NUMBERS", 450)
+    monkeypatch.setattr("pgt.methods.solver.time_stepping.MAX_NUMBERS", 450)
     pde = Equation("u_t + u*u_x = 0.003*u_xx")
     line = Domain(x=(-1, 1), t=(0, 1))
     found = forward(pde, line, [Initial(u="-sin(pi*x)"), COLD])
@@ -99,7 +99,7 @@ def test_conditions_tell_the_size_of_fields():
     conditions = [Initial(u="300 + 20*sin(pi*x)"), Dirichlet("x", u=300.0)]
     neutral = Scaling.fit(Observations.none(("x", "t"), wave.fields), LINE)
     with beside_numpy():
-        problem = posed_on(LINE, wave, conditions, neutral)
+        problem = statement_on(LINE, wave, conditions, neutral)
         scaling, is_known = scaled_by_conditions(problem, neutral)
     assert is_known.tolist() == [True, False]
     assert 295 < scaling.mean[0] < 320

@@ -66,6 +66,25 @@ def test_nothing_is_given_but_readings_of_eight_sensors():
     assert stated["value"] / 3 < error < 3 * stated["value"]
 
 
+def test_sensors_with_an_offset_are_found_and_named():
+    """Two of eight sensors are off by five noise levels, in opposite directions."""
+    places, times = np.meshgrid(np.linspace(0.06, 0.94, 8), np.linspace(0, 1, 25))
+    x, t = places.ravel(), times.ravel()
+    right = decay(x, t) + 0.02 * np.random.default_rng(0).normal(size=len(x))
+    wrong = right + 0.1 * (x == places[0, 2]) - 0.1 * (x == places[0, 5])
+    at, errors = LINE.even(300), []
+    for read in (right, wrong):
+        readings = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": read})
+        result = fitted(readings, unknown_heat(), LINE)
+        errors.append(np.sqrt(np.mean((result.at(at).u.values - decay(*at.T)) ** 2)))
+        doubts = [d for d in result.verdict().doubts if d.kind == "drifting_sensors"]
+        assert len(doubts) == (read is wrong)
+    assert errors[1] < 1.3 * errors[0]
+    assert doubts[0].numbers["sensors"] == 2
+    assert "x = 0.3114: u 0.09" in doubts[0].sentence
+    assert "x = 0.6886: u 0.09" in doubts[0].sentence
+
+
 def test_a_pumping_test_gives_conductivity_and_storage():
     """Theis' solution: drawdown around a well, flux given at a small radius."""
     rate, thickness, k, storage = 788.0, 7.0, 66.0, 2.5e-5

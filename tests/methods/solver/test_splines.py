@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgt.methods.solver.splines import Mesh, Splines, Step, gauss, radau
+from pgt.methods.solver.splines import Mesh, Splines, TimeBasis, gauss_points, radau_points
 
 
 @pytest.mark.parametrize("periodic", [False, True])
@@ -35,24 +35,24 @@ def test_halved_elements_hold_the_same_splines():
 
 def test_points_integrate_what_they_should():
     """Five points of Gauss make polynomials of degree nine exact, Radau's those of degree eight."""
-    for points, degree in ((gauss(5), 9), (radau(5), 8)):
+    for points, degree in ((gauss_points(5), 9), (radau_points(5), 8)):
         powers = np.vander(points, 5, increasing=True).T
         weights = np.linalg.solve(powers, 1 / np.arange(1, 6))
         assert weights @ points**degree == pytest.approx(1 / (degree + 1), abs=1e-13)
-    assert radau(5)[-1] == 1.0
+    assert radau_points(5)[-1] == 1.0
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_a_step_begins_with_its_state(order):
-    step = Step(4, order)
+    step = TimeBasis(4, order)
     start = np.concatenate([step.rows(np.zeros(1), k) for k in range(order)] or [np.zeros((0, 4))])
     assert np.allclose(start, np.eye(order, step.size))
 
 
 def test_an_oscillator_keeps_no_more_than_its_energy_in_long_steps():
     """u'' = -w² u in steps of many radians: amplitudes do not grow."""
-    step, w = Step(5, 2), 200.0
-    rows = step.rows(radau(5), 2) + w**2 * step.rows(radau(5))
+    step, w = TimeBasis(5, 2), 200.0
+    rows = step.rows(radau_points(5), 2) + w**2 * step.rows(radau_points(5))
     state = -np.linalg.solve(rows[:, 2:], rows[:, :2])
     ends = np.concatenate([step.rows(np.ones(1), k) for k in (0, 1)])
     once = ends[:, :2] + ends[:, 2:] @ state

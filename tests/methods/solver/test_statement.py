@@ -1,9 +1,13 @@
 """What is open at the ends of axes, and what cannot be solved so."""
 
+import numpy as np
 import pytest
 from mesh_problems import LINE, unknowns_of
 
-from pgt import Dirichlet, Domain, Equation, Initial, InputError, Neumann, Unknown, shapes
+from pgt import Dirichlet, Domain, Equation, Heat, Initial, InputError, Neumann, Unknown, shapes
+from pgt.data.origin import Origin
+from pgt.inference.linear_algebra import beside_numpy
+from pgt.methods.solver.statement import condition_rows, equation_rows, orders, raws_of, with_raws
 
 RING = Domain(x=(0, 1), t=(0, 1), periodic=("x",))
 
@@ -64,3 +68,52 @@ def test_what_cannot_be_solved_is_refused(pde, domain, conditions, said):
 
 def test_a_velocity_may_be_unknown():
     assert opened(Equation("u_t + c*u_x = 0", c=Unknown(-0.5))) == {("x", 1, "u", 0)}
+
+
+# ---- rows at points
+
+
+DOMAIN = Domain(x=(0, 2), t=(0, 1))
+
+
+def test_slopes_are_the_coefficients_of_an_equation():
+    pde = Equation("u_t + u*u_x = nu*u_xx", nu=Unknown(0.5, positive=True))
+    with beside_numpy():
+        rows = equation_rows(pde, Origin())
+        names = dict(zip(rows.names, (2.0, 3.0, 5.0, 7.0), strict=True))
+        found = rows.slopes(raws_of(pde), np.zeros((3, 2)), np.tile(list(names.values()), (3, 1)))
+    by_name = dict(zip(rows.names, found.by_name[0, 0], strict=True))
+    assert by_name == pytest.approx({"u_t": 1, "u": names["u_x"], "u_x": names["u"], "u_xx": -0.5})
+    assert found.by_raw[0, 0, 0] == pytest.approx(-0.5 * names["u_xx"])
+    assert found.values.shape == (3, 1)
+
+
+def test_an_equation_sees_physical_numbers():
+    with beside_numpy():
+        rows = equation_rows(Equation("u_t = x*u"), Origin((("x", 100.0), ("u", 10.0))))
+        values = np.array([[0.0 if name == "u_t" else 1.0 for name in rows.names]])
+        found = rows.slopes(np.zeros(0), np.array([[2.0, 0.0]]), values)
+    assert abs(found.values[0, 0]) == pytest.approx(102.0 * 11.0)
+
+
+@pytest.mark.parametrize(
+    ("condition", "names", "value"),
+    [(Dirichlet("x", u="t"), ("u",), 3.0 - 0.5), (Neumann("x", u=1.0), ("u_x",), -3.0 - 1.0)],
+)
+def test_conditions_are_rows_as_well(condition, names, value):
+    with beside_numpy():
+        rows = condition_rows(condition.bind(DOMAIN, ("u",)), Heat(0.1), Origin())
+        found = rows.slopes(np.zeros(0), np.array([[0.0, 0.5]]), np.array([[3.0]]))
+    assert rows.names == names
+    assert found.values[0, 0] == pytest.approx(value)
+
+
+def test_names_are_orders_along_the_axes():
+    coords = ("x", "y", "t")
+    assert orders("v_xyy", coords, ("u", "v")) == (1, [(1, 2, 0)])
+    assert orders("lap(v)", coords, ("u", "v")) == (1, [(2, 0, 0), (0, 2, 0)])
+
+
+def test_unknowns_are_moved_in_their_order():
+    pde = Equation("u_t = a*u_xx + b*u", a=Unknown(1.0, positive=True), b=Unknown(2.0))
+    assert raws_of(with_raws(pde, np.array([0.3, -1.0]))) == pytest.approx([0.3, -1.0])
