@@ -30,8 +30,8 @@ $(READY): requirements.lock pyproject.toml benchmarks/pyproject.toml
 	  --no-deps --no-build-isolation --editable . --editable benchmarks
 	@touch $@
 
-demo: $(READY) ## reconstruct the heat equation from readings (examples/heat_from_sensors.py)
-	$(BIN)/python examples/heat_from_sensors.py
+demo: $(READY) ## the heat equation from 100 readings, into runs/heat (examples/heat_from_sensors.py)
+	$(BIN)/python examples/heat_from_sensors.py runs/heat
 
 docs: $(READY) ## the documentation, to be opened at docs/_build/index.html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --doctree-dir docs/_build/.doctrees docs docs/_build

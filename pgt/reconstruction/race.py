@@ -66,7 +66,7 @@ def why_next(outcome: Outcome, task: Task, following: Candidate, spent: float) -
             return ""
     if outcome.fit.stopped == COEFFICIENT_NOT_AT_REST:
         return NOT_CONVERGED
-    if outcome.held_out_error is None or outcome.discretization is not None:
+    if outcome.held_out_error is None:
         return ""
     error = score(outcome, task)
     if error <= following.min_error:
