@@ -356,7 +356,7 @@ def _drifting_sensors(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
     count = len(found)
     if count:
         space = [axis for axis in evidence.fitted.coords if axis != "t"]
-        called = [_sensor_name(row, space, evidence) for _, row in found.iterrows()]
+        called = [_sensor_name(row, space, evidence) for row in found.to_dict("records")]
         which = f" ({listed(called[:MAX_SENSORS_NAMED])})"
         who = f"One sensor{which} differs" if count == 1 else f"{count} sensors{which} differ"
         yield Doubt(
@@ -367,7 +367,7 @@ def _drifting_sensors(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
         )
 
 
-def _sensor_name(row: pd.Series, space: Sequence[str], evidence: Evidence) -> str:
+def _sensor_name(row: Mapping[Any, Any], space: Sequence[str], evidence: Evidence) -> str:
     """A sensor by its name or place, and by how much it reads too high or too low."""
     where = ", ".join(f"{axis} = {_position(axis, evidence, row[axis])}" for axis in space)
     gap = float(row["offset"])

@@ -236,12 +236,14 @@ def test_far_readings_and_drifting_sensors_are_named():
         "readings": 1, "field": "u", "x": pytest.approx(0.1), "t": pytest.approx(7 / 29),
         "sigmas": pytest.approx(0.4 / 0.02, rel=0.3),
     }  # fmt: skip
-    assert "One sensor differs" in one(evidence, "drifting_sensors").sentence
+    assert "One sensor (x = 0.2143: u 0.0355 too high) differs" in (
+        one(evidence, "drifting_sensors").sentence
+    )
     assert one(evidence, "drifting_sensors").numbers == {"sensors": 1}
     assert "2 readings are farther" in one(probed(outliers=[7, 101]), "far_readings").sentence
     known = replace(evidence, named=lambda table: table.assign(sensor="TC3", line="14"))
     assert " (sensor TC3, line 14), by " in one(known, "far_readings").sentence
-    assert "One sensor (TC3) differs" in one(known, "drifting_sensors").sentence
+    assert "One sensor (TC3: u 0.0355 too high)" in one(known, "drifting_sensors").sentence
     assert judge(probed()).kinds == ()
 
 
