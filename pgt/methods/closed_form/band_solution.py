@@ -22,7 +22,7 @@ Without it, a few readings would determine a sum of sines of one band everywhere
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ from pgt.core.unknown import named_unknowns
 from pgt.inference.equation_prior import ConditionalBasis
 from pgt.inference.evidence import STIFFNESS_STEPS, fit_posterior
 from pgt.inference.linear_gaussian import GaussianPosterior, Rows
-from pgt.methods.closed_form.band_posterior import BandFit
+from pgt.methods.closed_form.band_posterior import BandAverage, BandFit
 from pgt.methods.closed_form.design_rows import (
     COEFFICIENT_UNIT,
     field_rows,
@@ -55,6 +55,7 @@ from pgt.physics.unknown_conditions import functions_of, wall_fields
 from pgt.problem.assembly import Task
 from pgt.problem.budget import ROWS_PER_WEIGHT, Deadline
 from pgt.problem.field_scales import log_fields
+from pgt.problem.linearity import is_linear
 
 # Collocation nodes, at least: more resolve a coefficient that varies, and cost a QR factorization.
 MIN_NODES = 1024
@@ -68,6 +69,8 @@ MAX_COEFFICIENT_CHANGE = 3.0
 MAX_LINEARIZATIONS, PATIENCE, MIN_GAIN = 40, 3, 0.5
 # A coefficient of which the posterior keeps this share of the prior's deviation is not determined.
 UNINFORMED_SHARE = 0.99
+# The seed of other sines, counted from that of the fit; the next one is that of an average.
+OTHER_SEED = 2
 # The prior of a function: its derivatives ν, and c, by how much slower than a field it changes.
 FUNCTION_DERIVATIVES, FUNCTION_SLOWNESS = 2.5, 4.0
 # A function is at rest when it changes by a smaller share, or its logarithm by less.
@@ -182,11 +185,11 @@ def solve_for_priors(
 
 
 def posterior_with_fixed_coefficients(
-    model: Features, task: Task, sigma_floor: float
+    model: Features, task: Task, sigma_floor: float = 0.0, near: float | None = None
 ) -> GaussianPosterior:
     """The posterior of the fields where coefficients keep their values, by one solve."""
     pde = task.pde
-    rows = rows_of(model, pde, task.problem, MIN_NODES)
+    rows = rows_of(model, pde, task.problem, node_count(model, task))
     size, weights = model.network.size, weights_of(model, pde)
     known, prior = rows.equation[:, size:] @ weights[size:], None
     if wall_fields(pde):
@@ -196,7 +199,35 @@ def posterior_with_fixed_coefficients(
         rows.equation[:, :size], rows.target - known, rows.readings[:, :size], rows.values,
         rows.sigma, rows.given, rows.fields, sigma_floor, prior,
     )  # fmt: skip
-    return fit_posterior(fixed, task.problem.likelihood)
+    return fit_posterior(fixed, task.problem.likelihood, near)
+
+
+def estimate_basis_error(
+    found: BandFit | BandAverage, task: Task
+) -> Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "n c"]] | None:
+    """By how much the fields at points, in physical units, change with other sines of the same band.
+
+    The posterior assumes that its sines can represent the field. A fit with as many other ones has an
+    independent error of the same size, so that their difference estimates it where it is larger than the
+    posterior: at kinks, layers and narrow pulses. It costs one solve near the stiffness of the fit. None
+    where the equation is not linear with its coefficients held.
+    """
+    fit, best = found.model, found.parts[0] if isinstance(found, BandAverage) else found
+    if not is_linear(task.pde, fit.scaling):
+        return None
+    other = best.model.with_seed(best.model.seed + OTHER_SEED)
+    posterior = posterior_with_fixed_coefficients(
+        other, replace(task, pde=found.pde), near=best.posterior.log_stiffness
+    )
+    # Weights that are found include no coefficients.
+    readout = other.network.readouts(posterior.weights[None])[0]
+    spread = np.asarray(fit.scaling.spread, float)
+
+    def change(points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
+        before = field_rows(fit, points) @ np.asarray(fit.network.readout, float).T
+        return spread * (field_rows(other, points) @ readout.T - before)
+
+    return change
 
 
 # ---------------------------------------------------------------------------------- other equations
