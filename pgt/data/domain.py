@@ -54,7 +54,8 @@ Real = float | int | np.floating | np.integer
 class Domain:
     """Named, bounded axes, any of r, θ, x, y, z, t, always kept in that order.
 
-    It holds only strings and numbers: hashable, static under `jit`, and written to JSON as it is.
+    It holds only strings and numbers: hashable, static under `jit`, and written to JSON as it is. A
+    property takes no argument and is known at once; a method takes arguments, or computes points.
 
     Parameters
     ----------

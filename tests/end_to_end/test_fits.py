@@ -212,9 +212,9 @@ CASES = {
         stages=("Gauss-Newton", "under a prior"), answer="PINN", choice="named",
         known={"r": 2.0}, within=0.1,
     ),
-    "a fallback network after sines that cannot follow": Case(
+    "a pulse that a mesh follows better than the sines after it": Case(
         SQUARE, pulse, 0.5, '[pde]\nequations = ["u_t = -0.6*u_x"]\n', steps(5), n=100,
-        answer="Features", choice="first of two",
+        answer="Solver", choice="first of two",
     ),
     "first-order steps, SOAP and SIREN": Case(
         SQUARE, heat, 5e-2, HEAT,

@@ -191,3 +191,26 @@ def test_a_function_of_the_state_is_over_the_range_of_the_readings():
 def test_what_is_no_function_of_the_state_is_refused(make, said):
     with pytest.raises(pgt.InputError, match=said):
         make()
+
+
+@pytest.mark.slow
+def test_a_diffusivity_that_depends_on_the_field_is_found_from_noisy_readings():
+    domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    known = [pgt.Initial(u="0.1+0.9*exp(-((x-0.4)/0.2)^2)"), pgt.Neumann("x", u=0.0)]
+    truth = pgt.solve("u_t = div(0.05*(0.4+1.5*u^2)*grad(u))", domain, known)
+    rng = np.random.default_rng(0)
+    x, t = rng.uniform(0, 1, 200), rng.uniform(0, 1, 200)
+    u = truth.at(x=x, t=t).u.to_numpy()
+    u = u + 0.02 * u.std() * rng.standard_normal(200)
+    result = pgt.reconstruct(
+        {"x": x, "t": t, "u": u},
+        pgt.Equation("u_t = div(D(u)*grad(u))", D=pgt.UnknownFunction("u", positive=True)),
+        domain, known, training=pgt.Training(seconds=300), error_bars=pgt.Posterior(),
+    )  # fmt: skip
+    assert result.parameters == {}
+    states = np.linspace(*np.quantile(u, [0.02, 0.98]), 21)
+    found = result.functions(u=states, quantiles=[0.05, 0.95])
+    exact = 0.05 * (0.4 + 1.5 * states**2)
+    assert np.sqrt(np.mean((found.D / exact - 1) ** 2)) < 0.05
+    low, high = found.D_quantile.to_numpy()
+    assert np.mean((low <= exact) & (exact <= high)) >= 0.8

@@ -4,7 +4,7 @@ import time
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -156,10 +156,10 @@ def _pretrained(family, training, sizes, seed, folder: Path | None, progress) ->
     with ProgressBar(progress) as bar:
         state = _run(state, training, one, bar, partial(_save, folder, identity))
         bar.update("judge", 1.0, {})
-        guide = KernelGuide(training.kernel)
+        guide = KernelGuide(training.kernel or "none")
         found = evaluate(state.network, held_out, training.sensing, guide, seed, trained_on)
     card = Card(
-        family=family.name, ranges=dict(family.ranges), sensing=training.sensing, kernel=training.kernel,
+        family=family.name, ranges=dict(family.ranges), sensing=training.sensing, kernel=guide.name,
         steps=state.step, seconds=state.seconds, seed=seed, provenance=provenance(), **found,
     )  # fmt: skip
     return Pretrained(state.network, held_out, card)
@@ -260,7 +260,7 @@ def _sense_batch(
     choose, looks = jax.random.split(key)
     chosen = jax.random.randint(choose, (training.batch,), 0, training.pool)
     keys = jax.random.split(looks, training.batch)
-    guide = KernelGuide(training.kernel)
+    guide = KernelGuide(training.kernel or "none")
 
     def one(key, system):
         return sense(key, system, family, nodes, training.sensing, training.queries, guide)
@@ -288,7 +288,7 @@ def _loss(
 def _loss_of_one(
     network: FamilyNetwork, sensed: SensedSystem
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    found = network.encode(sensed.readings)
+    found: Any = network.encode(sensed.readings)
     misses = jax.vmap(partial(network.decode, found))(sensed.points) - sensed.truth
     error = jnp.sqrt(jnp.mean((misses / sensed.size) ** 2) + 1e-12)
     fixed = network.without_slopes(found)

@@ -286,7 +286,37 @@ def _statement_of(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling
         pde, domain, scaling.origin, equation, by_field, tuple(given), tuple(initial), (),
         inner, _knots(pde, domain, conditions, scaling.origin),
     )  # fmt: skip
+    _require_own_derivatives(problem)
     return replace(problem, open=tuple(_open_values(problem, scaling)))
+
+
+def _require_own_derivatives(problem: Statement) -> None:
+    """An `InputError` where an equation in two coordinates has no highest derivative of any field, as
+    that of mass in an incompressible flow: nothing at one point then tells the pressure."""
+    if len(problem.space) < 2:
+        return
+    names = [orders(n, problem.pde.coords, problem.fields) for n in problem.equation.names]
+    has_highest = np.array(
+        [
+            not any(problem.orders[field])
+            or any(
+                0 < own == n
+                for term in terms
+                for own, n in zip(problem.orders[field], term, strict=True)
+            )
+            for field, terms in names
+        ]
+    )
+    points, random = problem.domain.even(PROBE_POINTS), np.random.default_rng(0)
+    values = random.uniform(0.5, 1.5, (len(points), len(names)))
+    slopes = problem.equation.slopes(raws_of(problem.pde), points, values).by_name
+    asked = np.any(slopes != 0, axis=0)  # by row and name
+    for row in np.flatnonzero(~(asked & has_highest).any(axis=1)):
+        raise InputError(
+            f"{REFUSAL}: equation {row + 1} has no highest derivative of any field, as that of mass in "
+            "an incompressible flow, so that it leaves a field such as the pressure open at every point; "
+            'give readings and a network as model, such as model="pinn".'
+        )
 
 
 def _extended(domain: Domain, conditions) -> Domain:

@@ -354,7 +354,7 @@ class _StepSolver:
         self.grid, self.unknowns, self.settings = grid, unknowns, settings
         self.raws, self.boundary = unknown[unknowns.raws], unknowns.boundary_values(grid, unknown)
         entries = grid.size * (~grid.state).sum() if grid.is_dense else len(grid.pattern.values)
-        self.max_batch = max(MAX_BUFFER // max(entries, 1), 1)
+        self.max_batch = int(max(MAX_BUFFER // max(entries, 1), 1))
         directions = settings.directions
         self.with_sensitivity = settings.with_sensitivities or (
             directions is not None and directions.size > 0

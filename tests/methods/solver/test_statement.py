@@ -59,6 +59,10 @@ def test_as_many_conditions_as_derivatives_need_no_rule():
             Domain(x=(-1, 1), y=(-1, 1), shape=-shapes.Disk(radius=0.2)), [], "shape",
         ),
         (Equation("u_t = u_xx"), LINE, [Initial(u_x=1.0)], "u_x"),
+        (
+            Equation("lap(u) = p_x", "lap(v) = p_y", "u_x + v_y = 0"),
+            Domain(x=(0, 1), y=(0, 1)), [Dirichlet(u=0.0, v=0.0)], "equation 3 has no highest",
+        ),
     ],
 )  # fmt: skip
 def test_what_cannot_be_solved_is_refused(pde, domain, conditions, said):
