@@ -47,7 +47,7 @@ from pgt.methods.solver.forward import TOLERANCE as FORWARD_TOLERANCE
 from pgt.methods.solver.forward import is_determined
 from pgt.methods.solver.statement import is_solvable
 from pgt.models.coordinate_networks import PINN, SIREN
-from pgt.models.features import MOST, Features, usual_count
+from pgt.models.features import MAX_SINE_WEIGHTS, Features, usual_count
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import network_of
 from pgt.models.mesh_solution import Solver
@@ -358,7 +358,9 @@ class _Chooser:
         """A sum of sines; more of them where a shape bends the field between its walls."""
         scaling = self._scaling()
         if count is None and self.domain.shape is not None:
-            count = min(round(SHAPE_FACTOR * usual_count(scaling)), MOST // len(scaling.mean))
+            count = min(
+                round(SHAPE_FACTOR * usual_count(scaling)), MAX_SINE_WEIGHTS // len(scaling.mean)
+            )
         return Features(scaling, count=count, seed=seed, domain=self.domain)
 
     def _network(self, reason: str, widening: float = 1.0) -> Candidate:

@@ -19,7 +19,8 @@ from jaxtyping import Bool, Complex, Float, Int
 from pgt.geometry.low_discrepancy import evenly
 from pgt.nn.trees import Frozen
 
-SPARE = 8  # nodes of a box for every wave that is wanted: half of them are another's negative
+# Nodes of a box for every wave that is wanted: half of them are the negative of another one.
+NODES_PER_WAVE = 8
 
 
 def wave_vectors(
@@ -48,7 +49,7 @@ def _whole_waves(most: Float[np.ndarray, " d"], count: int) -> Int[np.ndarray, "
     has the same sines."""
     if not len(most):
         return np.zeros((1, 0), int)
-    share = (SPARE * count / np.prod(2 * most + 1)) ** (1 / len(most))
+    share = (NODES_PER_WAVE * count / np.prod(2 * most + 1)) ** (1 / len(most))
     nodes = [np.arange(-m, m + 1) for m in np.ceil(most * min(share, 1.0)).astype(int)]
     waves = np.stack(np.meshgrid(*nodes, indexing="ij"), axis=-1).reshape(-1, len(most))
     waves = waves[len(waves) // 2 :]  # the first of them is zero, those before it are the negatives
@@ -67,28 +68,15 @@ def _filled(
 
 # ------------------------------------------------------------------------------- exact waves
 
-# Functions that satisfy a linear equation with constant coefficients.
-#
-# For a system of as many equations as fields, P(∂) u = 0, the field
-#
-# $$ u(z) = \operatorname{Re}\, a v e^{\kappa \cdot z}, \qquad \det P(\kappa) = 0, \quad P(\kappa) v
-# = 0 $$
-#
-# is a solution for every complex a: a plane wave, a decaying or evanescent mode, a harmonic
-# function, whatever the equation has. All components of κ but one are drawn as frequencies of sines
-# are, imaginary and within a band; the last one is a root of the polynomial det P. Every axis that
-# is not periodic is solved for in turn: modes that decay in time and such as enter through a wall
-# are different ones.
-
-
-SINGULAR = 1e-9  # of the size of the terms of P(κ): singular values that are none but for rounding
-# Newton's steps that polish a root, and the relative step of the central difference in them.
+# A singular value of P(κ) is zero below this share of the size of its terms.
+SINGULAR_VALUE_SHARE = 1e-9
+# Newton steps that refine a root, and the relative step of their central difference.
 NEWTON_STEPS, DIFFERENCE = 4, 1e-4
-MOST_GROWTH = (
+MAX_GROWTH = (
     300.0  # e-foldings over half of an axis: steeper modes live in a point of the domain's edge
 )
-ROUNDING = 1e-13  # of the largest coefficient of a polynomial
-ALIKE = 1e-6  # relative: two roots that are one
+ROUNDING_OF_COEFFICIENTS = 1e-13  # of the largest coefficient of a polynomial
+EQUAL_ROOT_SHARE = 1e-6  # relative: two roots that are one
 
 
 class Symbol(Frozen):
@@ -129,7 +117,7 @@ class Symbol(Frozen):
             size = np.abs(polynomial).max()
             if not size > 0:
                 continue
-            kept = np.where(np.abs(polynomial) > ROUNDING * size, polynomial, 0.0)
+            kept = np.where(np.abs(polynomial) > ROUNDING_OF_COEFFICIENTS * size, polynomial, 0.0)
             own = radius[number] * np.roots(kept[::-1])
             found[number, : len(own)] = own
         return found
@@ -180,9 +168,9 @@ def _solutions(symbol: Symbol, kappa: Complex[np.ndarray, "n d"], axis: int) -> 
     waves = kappa[number]
     waves[:, axis] = roots[rows]
     waves = _polished(symbol, waves, axis)
-    waves = waves[np.max(np.abs(waves.real), axis=1, initial=0.0) <= MOST_GROWTH]
+    waves = waves[np.max(np.abs(waves.real), axis=1, initial=0.0) <= MAX_GROWTH]
     _, sizes, right = np.linalg.svd(symbol.at(waves))
-    which = np.nonzero(sizes <= SINGULAR * _sizes(symbol, waves)[:, None])
+    which = np.nonzero(sizes <= SINGULAR_VALUE_SHARE * _sizes(symbol, waves)[:, None])
     return ExactWaves(waves[which[0]], right[which].conj())
 
 
@@ -194,7 +182,9 @@ def _sizes(symbol: Symbol, waves: Complex[np.ndarray, "n d"]) -> Float[np.ndarra
 
 def _is_new(roots: Complex[np.ndarray, "n r"]) -> Bool[np.ndarray, "n r"]:
     """Which roots are none of those before them in their row."""
-    apart = np.abs(roots[:, :, None] - roots[:, None, :]) > ALIKE * (1 + np.abs(roots[:, :, None]))
+    apart = np.abs(roots[:, :, None] - roots[:, None, :]) > EQUAL_ROOT_SHARE * (
+        1 + np.abs(roots[:, :, None])
+    )
     before = np.tri(roots.shape[1], k=-1, dtype=bool)
     missing = np.isnan(roots)
     return (apart | ~before | missing[:, None, :]).all(axis=2) & ~missing

@@ -108,8 +108,8 @@ def _angular(unit):
 # Random sines: a model that is linear in its weights, so that a linear equation needs one solve.
 
 
-COUNTS = (200, 600, 1200, 1600)  # sines per field in one, two, ... coordinates
-MOST = 2400  # in all fields
+SINES_PER_FIELD = (200, 600, 1200, 1600)  # sines per field in one, two, ... coordinates
+MAX_SINE_WEIGHTS = 2400  # in all fields
 FIRST_BAND = 8.0  # in unit coordinates, from where a search begins: two and a half waves
 
 
@@ -342,7 +342,7 @@ class Features(AbstractFrame):
         if not symbol.holds_constants:
             scaling = eqx.tree_at(lambda s: s.mean, scaling, np.zeros_like(scaling.mean))
         # All fields share a wave and its weight: as many as there are sines of a single field.
-        count = self.count or COUNTS[min(len(scaling.middle), len(COUNTS)) - 1]
+        count = self.count or SINES_PER_FIELD[min(len(scaling.middle), len(SINES_PER_FIELD)) - 1]
         other = self._but(symbol=symbol, scaling=scaling, local=None, count=count)
         band, network = other._drawn(count, self.band)
         return other._but(band=band, network=network) if network.sines.count else None
@@ -396,7 +396,9 @@ def _exact(
 def usual_count(scaling: Scaling) -> int:
     """Sines per field: more in more coordinates, but no more in all than a solve of seconds allows."""
     dimension, fields = len(scaling.middle), len(scaling.mean)
-    return min(COUNTS[min(dimension, len(COUNTS)) - 1], MOST // fields)
+    return min(
+        SINES_PER_FIELD[min(dimension, len(SINES_PER_FIELD)) - 1], MAX_SINE_WEIGHTS // fields
+    )
 
 
 def _local(domain: Domain, fields: int) -> AbstractLocal | None:

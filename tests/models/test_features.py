@@ -9,7 +9,15 @@ from few_readings import DOMAINS, POINTS, field, readings
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.models.features import COUNTS, FIRST_BAND, MOST, Features, Multipoles, Sines, usual_count
+from pgt.models.features import (
+    FIRST_BAND,
+    MAX_SINE_WEIGHTS,
+    SINES_PER_FIELD,
+    Features,
+    Multipoles,
+    Sines,
+    usual_count,
+)
 from pgt.nn.scaling import Scaling
 
 CUBE = {"x": (-1, 1), "y": (-1, 1), "z": (-1, 1)}
@@ -209,6 +217,6 @@ def test_more_coordinates_more_sines_but_no_more_than_a_solve_can_bear():
         )
         return usual_count(scaling)
 
-    assert [size(d, 1) for d in (1, 2, 3, 4)] == list(COUNTS)
-    assert size(3, 3) * 3 == MOST
-    assert np.shape(Features(SCALING).network.readout) == (2, COUNTS[1])
+    assert [size(d, 1) for d in (1, 2, 3, 4)] == list(SINES_PER_FIELD)
+    assert size(3, 3) * 3 == MAX_SINE_WEIGHTS
+    assert np.shape(Features(SCALING).network.readout) == (2, SINES_PER_FIELD[1])
