@@ -313,8 +313,8 @@ def _require_own_derivatives(problem: Statement) -> None:
     asked = np.any(slopes != 0, axis=0)  # by row and name
     for row in np.flatnonzero(~(asked & has_highest).any(axis=1)):
         raise InputError(
-            f"{REFUSAL}: equation {row + 1} has no highest derivative of any field, as that of mass in an "
-            "incompressible flow, so that it leaves a field such as the pressure open at every point; "
+            f"{REFUSAL}: equation {row + 1} has no highest derivative of any field, as that of mass in "
+            "an incompressible flow, so that it leaves a field such as the pressure open at every point; "
             'give readings and a network as model, such as model="pinn".'
         )
 
