@@ -26,8 +26,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 from scipy.interpolate import RBFInterpolator
 
 import pgt

@@ -20,7 +20,7 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.families.networks.pretrained import Pretrained, shipped
 from pgt.methods.finished_fit import DIVERGED, Fit
-from pgt.methods.plan import Plan, choose
+from pgt.methods.plan import Candidate, Plan, choose
 from pgt.methods.solver.forward import TOLERANCE, is_determined
 from pgt.methods.solver.solution_fit import Unsolvable
 from pgt.models.field_model import AbstractFieldModel
@@ -40,13 +40,7 @@ from pgt.problem.field_scales import typical_residuals
 from pgt.problem.linearity import linearity
 from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.evaluation import Evaluation
-from pgt.reconstruction.fallback import (
-    NO_SOLUTION,
-    has_time_left,
-    predicts_better,
-    why_poor,
-    with_time_left,
-)
+from pgt.reconstruction.race import NO_SOLUTION, is_better, why_next, with_seconds_left
 from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.stated_error import combined_error, correlated_misfits, field_errors
 from pgt.training.settings import ErrorBars, Training
@@ -235,11 +229,11 @@ class _Answer(NamedTuple):
     task: Task
     outcome: Outcome
     errors: dict | None
-    plan: list[dict[str, str]]
+    plan: list[dict[str, Any]]
 
 
 def to_reconstruction(
-    task: Task, outcome: Outcome, errors: dict | None, plan: list[dict[str, str]]
+    task: Task, outcome: Outcome, errors: dict | None, plan: list[dict[str, Any]]
 ) -> Reconstruction:
     """The result of a finished fit; the arguments are the fields of `_Answer`."""
     fit, origin, samples = outcome.fit, task.problem.origin, outcome.members
@@ -259,28 +253,22 @@ def to_reconstruction(
 
 
 def _best_answer(plan: Plan, folder: Path | None, progress: bool | None, began: float) -> _Answer:
-    """The best answer of a plan.
-
-    The next candidate is fitted where the answer so far may be poor and there is time left; it is
-    kept where it predicts held-out readings better.
-    """
+    """The best answer of a plan, by the rule that `pgt.methods.plan` states."""
     tried = plan.described()
     best: _Answer | None = None
     kept = 0
     for index, candidate in enumerate(plan.candidates):
-        is_last = index + 1 == len(plan.candidates)
+        following = next(iter(plan.candidates[index + 1 :]), None)
         task = plan.task(index) if index else plan.first
-        task = with_time_left(task, time.monotonic() - began, candidate.share)
+        task = with_seconds_left(task, time.monotonic() - began, candidate.share)
         try:
-            answer, is_better, why = _fit_candidate(
-                task, candidate.method, best, is_last, began, folder, progress
-            )
+            answer, is_kept, why = _fit_candidate(task, best, following, began, folder, progress)
         except Unsolvable:
-            if is_last:
+            if following is None:
                 raise
             tried[index]["outcome"] = f"not kept: {NO_SOLUTION}"
             continue
-        if best is None or is_better:
+        if is_kept:
             if best is not None:
                 tried[kept]["outcome"] += "; the next candidate is better"
             best, kept = answer, index
@@ -300,33 +288,30 @@ def _best_answer(plan: Plan, folder: Path | None, progress: bool | None, began: 
 
 def _fit_candidate(
     task: Task,
-    method: str,
     best: _Answer | None,
-    is_last: bool,
+    following: Candidate | None,
     began: float,
     folder: Path | None,
     progress: bool | None,
 ) -> tuple[_Answer, bool, str]:
-    """The answer of one candidate, whether it is better than the best so far, and why the next is
-    fitted (empty where it is not).
+    """The answer of one candidate, whether it is better than the best so far, and why the following
+    one is fitted (empty where it is not).
     """
     decided: dict[str, Any] = {}
 
-    def why_next(outcome: Outcome, errors: dict | None) -> str:
-        if is_last or not has_time_left(task, time.monotonic() - began):
-            return ""
-        return why_poor(method, task, outcome, errors)
-
-    def is_kept(outcome: Outcome) -> bool:
+    def is_final(outcome: Outcome) -> bool:
+        """Decided once: a clock must not answer differently the second time."""
         if not decided:
-            decided["better"] = best is None or predicts_better(outcome, best.outcome, task)
-            decided["why"] = why_next(outcome, None)
-        return decided["better"] and not decided["why"]
+            is_kept = best is None or is_better(outcome, task, best.outcome, best.task)
+            judged = (outcome, task) if best is None or is_kept else (best.outcome, best.task)
+            spent = time.monotonic() - began
+            why = "" if following is None else why_next(*judged, following, spent)
+            decided.update(is_kept=is_kept, why=why)
+        return decided["is_kept"] and not decided["why"]
 
-    outcome = fit_task(task, checkpoint=folder, progress=progress, is_kept=is_kept)
-    errors = field_errors(outcome, task) if is_kept(outcome) else None
-    why = decided["why"] or ("" if errors is None else why_next(outcome, errors))
-    return _Answer(task, outcome, errors, []), decided["better"], why
+    outcome = fit_task(task, checkpoint=folder, progress=progress, is_kept=is_final)
+    errors = field_errors(outcome, task) if is_final(outcome) else None
+    return _Answer(task, outcome, errors, []), decided["is_kept"], decided["why"]
 
 
 def _with_errors(answer: _Answer) -> _Answer:

@@ -182,34 +182,3 @@ def test_one_of_each_is_used_by_a_fit(folder):
     assert "Late" in settings["weighting"]
     predicted = command("predict", folder / "out", "-o", folder / "field.csv", "--grid", "x=3,t=2")
     assert predicted.exit_code == 0, predicted.output
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "where", "what"),
-    [
-        ("spread = {unknown = true, initial = 0.02}", "", "pde.spread", "this is missing"),
-        ("initial = 0.02", "initial = -1", "pde.spread.initial", "not above 0"),
-        ('"fisher"', '"fischer"', "pde.name", 'did you mean "fisher"?'),
-        ("reach = 0.5", "reach = 0", "model.kernel.reach", "not above 0"),
-        (", reach = 0.5", "", "model.kernel.reach", "this is missing"),
-        ("powers = 3", "power = 3", "model.power", "did you mean 'powers'?"),
-        ("bend = 3", "bend = true", "training.sampler.bend", "write a number"),
-        ("decay = 0.8", "decay = 1.0", "training.optimiser.decay", "below 1"),
-        ('"late"', '"lat"', "training.weighting.name", 'did you mean "late"?'),
-    ],
-)
-def test_their_mistakes_are_told_as_those_of_the_library(folder, old, new, where, what):
-    assert old in RUN
-    (folder / "run.toml").write_text(RUN.replace(old, new))
-    outcome = command("check", folder / "run.toml", "--quick")
-    message = " ".join(outcome.output.split())
-    assert outcome.exit_code == 2, message
-    assert f", {where}: " in message
-    assert what in message
-
-
-def test_a_template_for_an_equation_that_says_nothing_of_itself(folder):
-    assert command("init", "fisher", "-o", folder / "new.toml").exit_code == 0
-    text = (folder / "new.toml").read_text()
-    assert 'name = "fisher"\nspread = 1\n' in text
-    assert "x = [0, 1]" in text

@@ -41,6 +41,7 @@ LONG = (
             "plate-with-a-hole",
             "unknown-inflow",
             "piv",
+            "pumping-test",
             "rod",
             "unknown-function",
             "your-own-equation",
@@ -226,11 +227,3 @@ def test_numbers_of_prose_are_stored_ones():
 def test_pages_count_the_problems_of_the_zoo():
     for path in (DOCS / "zoo.md", ROOT / "README.md"):
         assert f"{len(catalogue.names())} problems" in path.read_text(encoding="utf-8")
-
-
-def test_names_of_the_notation_page_exist():
-    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "pgt").rglob("*.py"))
-    text = (DOCS / "notation.md").read_text(encoding="utf-8")
-    names = {name for code in re.findall(r"`([^`]+)`", text) for name in re.findall(r"\w+", code)}
-    assert len(names) > 30
-    assert not [name for name in names if not re.search(rf"\b{name}\b", source)]

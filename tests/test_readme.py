@@ -23,7 +23,12 @@ def load_tables():
     folder = str(ROOT / "benchmarks")
     if folder not in sys.path:  # as for a script that is started there
         sys.path.append(folder)
-    spec = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks" / "tables.py")
+    return load_script("tables.py")
+
+
+def load_script(name: str):
+    path = ROOT / "benchmarks" / name
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

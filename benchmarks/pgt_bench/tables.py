@@ -225,11 +225,13 @@ def _below(records: Records, name: str, runs: Sequence[Run], *picks: Pick) -> st
     """Where a table was measured, and how far the seeds of a cell are apart."""
     every = (_values(records.of(run), pick) for run in runs for pick in picks)
     ratios = [max(values) / min(values) for values in every if len(values) > 1 and min(values) > 0]
-    spread = (
-        f" Largest over smallest error of the seeds of a cell: {np.median(ratios):.1f} in the median, "
-        f"{max(ratios):.2g} at most."
+    measured = notes(records, name, runs)
+    if not ratios:
+        return measured
+    return (
+        f"{measured} Largest over smallest error of the seeds of a cell: {np.median(ratios):.1f} in the "
+        f"median, {max(ratios):.2g} at most."
     )
-    return notes(records, name, runs) + (spread if ratios else "")
 
 
 def _values(found: Iterable[dict], pick: Pick) -> list[float]:

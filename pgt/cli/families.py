@@ -41,9 +41,14 @@ def pretrain(
     systems: Annotated[
         int | None, typer.Option(min=1, help="Train on so many systems only, not on new ones.")
     ] = None,
+    model: Annotated[
+        Literal["hypernetwork", "pgt"],
+        typer.Option(help="pgt: the transformer, guided by a symmetric Γ."),
+    ] = "hypernetwork",
     kernel: Annotated[
-        Literal["none", "equation"], typer.Option(help="equation: Γ guides the encoder.")
-    ] = "none",
+        Literal["none", "equation", "symmetric"] | None,
+        typer.Option(help="Γ, which guides attention; default: as suits the model."),
+    ] = None,
     equation: Annotated[
         str | None, typer.Option(help="Of a folder: a name, or text, which the simulations solve.")
     ] = None,
@@ -72,7 +77,7 @@ def pretrain(
                 "delete the folder."
             )
         training = Pretraining(steps=steps, seconds=seconds, systems=systems, kernel=kernel)
-        trained = train(drawn, training, seed=seed, checkpoint=progress)
+        trained = train(drawn, training, model=model, seed=seed, checkpoint=progress)
         trained.save(target)
         _draw(trained, target.with_suffix(".png"))
         shutil.rmtree(progress, ignore_errors=True)  # kept in case of a kill

@@ -197,7 +197,7 @@ def _of_class(cls: type, depth: int, marks: tuple) -> list[Way]:
     if one_of and cls in (str, int):
         return [choice(one_of.choices)]
     if cls is str and _mark(marks, InUnits):
-        return []  # converted by now (amounts.py): text that is left is no amount
+        return []  # converted by now (parts.py): text that is left is no amount
     if cls is str:
         return [Way("text", *((Formula, "formula") if FORMULA in marks else (Text, "text")))]
     if cls in (int, float):

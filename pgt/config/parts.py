@@ -27,6 +27,7 @@ from pgt.kernels.kernel import AbstractKernel
 from pgt.nn.scaling import Scaling
 from pgt.physics.curved_coordinates import at_axis, in_domain
 from pgt.physics.derivatives import parts_of
+from pgt.physics.equation import without_arguments
 from pgt.physics.gauge import check_gauges
 from pgt.physics.unknown_conditions import bordered
 from pgt.training.settings import ErrorBars, Training
@@ -191,11 +192,12 @@ class Parts:
         return pde
 
     def _equations(self, section: Equations) -> physics.Equation:
-        for index, text in enumerate(section.equations):
-            with self.run.located("pde", "equations", index):
-                parse_equation(text)
         options = self._build.options(section, "pde")
         texts = options.pop("equations")
+        functions = {n: f for n, f in options.items() if isinstance(f, physics.UnknownFunction)}
+        for index, text in enumerate(section.equations):
+            with self.run.located("pde", "equations", index):
+                parse_equation(without_arguments(text, functions))
         with self.run.located("pde"):
             return physics.Equation(*texts, coords=self.domain.axes, **options)
 

@@ -86,7 +86,7 @@ def _settle(path: str | Path) -> None:
 
 
 def remove_unfinished(folder: Path, *, below: bool = False) -> None:
-    """Remove what a kill left half-written; for whoever owns the folder (owner.py)."""
+    """Remove what a kill left half-written; for whoever owns the folder (folder_lock.py)."""
     found = folder.rglob(f"{TEMPORARY_PREFIX}*") if below else folder.glob(f"{TEMPORARY_PREFIX}*")
     for path in list(found):
         if path.is_file():

@@ -23,8 +23,7 @@ class Stage:
 
     Attributes
     ----------
-    name : what is minimized: "Gauss-Newton" (readings and equation), "under a prior" or "stiffer
-        equation".
+    name : what is minimized: "Gauss-Newton" (readings and equation), or "under a prior".
     costs : before the first iteration and after each.
     seconds : that it took.
     ended : why it ended: "converged" (no step lowers the cost), "patience" (the held-out error no longer

@@ -58,6 +58,7 @@ class Unknown(eqx.Module):
         self.raw = jnp.asarray(float(raw))
         self.positive = positive
         self.bounds = bounds
+        self.spread = None
 
     @property
     def value(self) -> Float[Array, ""]:

@@ -7,7 +7,7 @@ and the seams on which conditions hold. Whoever needs points asks it, and comput
 import copy
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -46,112 +46,6 @@ from pgt.geometry.walls import part_where
 
 # The state at the start is imposed at so many places.
 START_PLACES = 1024
-Ends = tuple[tuple[str, int], ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class Edges:
-    """Asked by a `Domain`, which is called as `said` in errors."""
-
-    box: Bounds
-    periodic: tuple[str, ...]
-    shape: AbstractShape | None
-    said: str
-
-    def walls(self, axis, side: str, where: str | None) -> Faces | Spread:
-        """The ends of some axes of space, or a part of them."""
-        ends = self._ends(axis, side)
-        if self.shape is None and where is None:
-            return Faces(self.box, ends)
-        return Spread.on(self.box, self.boundary(None, axis, side, where))
-
-    def wall(self, name: str, where: str | None) -> Spread:
-        """The walls of a name, or a part of them."""
-        return Spread.on(self.box, self.boundary(name, None, "both", where))
-
-    def boundary(self, wall: str | None, axis, side: str, where: str | None) -> list[Boundary]:
-        """All points known of a wall, or without its name of ends of the box, and their weights."""
-        parts = self._of_ends(axis, side, where) if wall is None else self._of_wall(wall)
-        if where is None:
-            return list(parts)
-        return [part_where(part, self._holds(where)) for part in parts]
-
-    def start(self) -> AbstractRegion:
-        """The whole of space at the first moment."""
-        self.box.index("t")  # Refuses a domain without time.
-        if self.shape is None:
-            return Faces(self.box, (("t", 0),))
-        space = Body(self.box.along(self.box.spatial_axes), self.shape)
-        return Spread.at_start(self.box, space.even(START_PLACES))
-
-    def seam(self, axis: str) -> Seam:
-        """The two ends of an axis, as one place."""
-        self.box.index(axis)
-        if self.shape is None or axis == "t":
-            return Seam(self.box, axis)
-        return Seam(self.box, axis, Spread.on(self.box, [self._body().face(axis, 0)]))
-
-    def instants(self, held: tuple[tuple[str, float], ...] | None) -> Instants:
-        """A position, or all of space, at every time."""
-        for axis, _ in held or ():
-            self.box.index(axis)
-        here = held and tuple((axis, self.box.to_local(axis, at)) for axis, at in held)
-        if self.shape is not None and here is not None:
-            self._check_inside(dict(here))
-        if self.shape is None or here is not None:
-            return Instants(self.box, here)
-        space = Body(self.box.along(self.box.spatial_axes), self.shape)
-        return Instants(self.box, here, *space.quadrature(MEAN_NODES_IN_SHAPE[self.box.has_time]))
-
-    # ------------------------------------------------------------------------------ inside
-
-    def _check_inside(self, place: dict[str, float]) -> None:
-        """Raise where a position is in an obstacle."""
-        missing = set(self.box.spatial_axes) - set(place)
-        if missing:
-            raise InputError(f"a position needs its {', '.join(sorted(missing))}; got {place}.")
-        start = {"t": self.box.bounds("t")[0]} if self.box.has_time else {}
-        point = np.array([(start | place)[axis] for axis in self.box.axes])
-        if not self._body().contains(point[None])[0]:
-            origin = np.asarray(self.box.origin or np.zeros(self.box.dimension))
-            named = zip(self.box.axes, point + origin, strict=True)
-            where = ", ".join(f"{axis} = {value:g}" for axis, value in named)
-            raise InputError(
-                f"the position {where} is outside the shape; write one that is inside."
-            )
-
-    def _body(self) -> Body:
-        return Body(self.box, self.shape or as_shape(self.box))
-
-    def _holds(self, where: str | None) -> Callable:
-        """At which places a condition holds; at all, where there is none."""
-        if where is None:
-            return lambda places: np.ones(len(places), bool)
-        axes = self.box.spatial_axes
-        origin = np.asarray(self.box.along(axes).origin or 0.0)
-        return lambda places: where_true(where, places + origin, axes)
-
-    def _of_wall(self, name: str) -> Sequence[Boundary]:
-        if self.shape is None:
-            raise InputError(
-                f"there is no wall {name!r}: the domain has no shape. Give it one with a wall of that "
-                f"name, Domain(..., shape=-Disk(radius=1, name={name!r}))."
-            )
-        return self._body().wall(name)
-
-    def _of_ends(self, axis, side: str, where: str | None) -> Sequence[Boundary]:
-        ends = self._ends(axis, side)
-        if len(self.box.spatial_axes) == 1:
-            raise InputError(f"where={where!r}: with one axis of space a wall is one place.")
-        return [self._body().face(*end) for end in ends]
-
-    def _ends(self, axis, side: str) -> Ends:
-        ends = walled_ends(self.box, self.periodic, axis, side)
-        if not ends:
-            raise InputError(f"{self.said} has no spatial axis that ends in a wall.")
-        return ends
-
-
 Real = float | int | np.floating | np.integer
 
 
@@ -160,7 +54,8 @@ Real = float | int | np.floating | np.integer
 class Domain:
     """Named, bounded axes, any of r, θ, x, y, z, t, always kept in that order.
 
-    It holds only strings and numbers: hashable, static under `jit`, and written to JSON as it is.
+    It holds only strings and numbers: hashable, static under `jit`, and written to JSON as it is. A
+    property takes no argument and is known at once; a method takes arguments, or computes points.
 
     Parameters
     ----------
@@ -372,11 +267,6 @@ class Domain:
             )
         return Body(self.box, self.shape)
 
-    @property
-    def _edges(self) -> Edges:
-        """Who answers for where conditions hold."""
-        return Edges(self.box, self.periodic, self.shape, repr(self))
-
     # --------------------------------------------------------------- where conditions hold
 
     @property
@@ -398,7 +288,9 @@ class Domain:
         >>> Domain(x=(0, 1), y=(0, 1), t=(0, 1), periodic=("y",)).walls().pairs
         (('x', 0), ('x', 1))
         """
-        return self._edges.walls(axis, side, where)
+        if self.shape is None and where is None:
+            return Faces(self.box, self._ends(axis, side))
+        return Spread.on(self.box, self.boundary(None, axis, side, where))
 
     @checked
     def wall(self, name: str, where: str | None = None) -> Spread:
@@ -409,7 +301,7 @@ class Domain:
         >>> round(float(disk.wall("rim", where="x < 0").area), 3)
         3.142
         """
-        return self._edges.wall(name, where)
+        return Spread.on(self.box, self.boundary(name, where=where))
 
     @checked
     def boundary(
@@ -419,22 +311,85 @@ class Domain:
         side: str = "both",
         where: str | None = None,
     ) -> list[Boundary]:
-        """All points known of a wall, or without its name of ends of the box, and their weights."""
-        return self._edges.boundary(wall, axis, side, where)
+        """The points of a wall, or without its name of ends of the box, with their weights."""
+        parts = (
+            self._parts_of_ends(axis, side, where) if wall is None else self._parts_of_wall(wall)
+        )
+        if where is None:
+            return list(parts)
+        axes = self.spatial_axes
+        origin = np.asarray(self.box.along(axes).origin or 0.0)
+        return [
+            part_where(part, lambda places: where_true(where, places + origin, axes))
+            for part in parts
+        ]
 
     def start(self) -> AbstractRegion:
         """The whole of space at the first moment."""
-        return self._edges.start()
+        self.box.index("t")  # Refuses a domain without time.
+        if self.shape is None:
+            return Faces(self.box, (("t", 0),))
+        return Spread.at_start(self.box, Body(self.space.box, self.shape).even(START_PLACES))
 
     @checked
     def seam(self, axis: str) -> Seam:
         """The two ends of an axis, as one place."""
-        return self._edges.seam(axis)
+        self.box.index(axis)
+        if self.shape is None or axis == "t":
+            return Seam(self.box, axis)
+        return Seam(self.box, axis, Spread.on(self.box, [self._body().face(axis, 0)]))
 
     @checked
     def instants(self, position: Mapping[str, float] | None = None) -> Instants:
         """A position, or all of space where none is given, at every time; at one, if it names a t."""
-        return self._edges.instants(None if position is None else tuple(position.items()))
+        for axis in position or ():
+            self.box.index(axis)
+        here = None
+        if position is not None:
+            here = tuple((axis, self.box.to_local(axis, at)) for axis, at in position.items())
+        if self.shape is None:
+            return Instants(self.box, here)
+        if here is not None:
+            self._check_inside(dict(here))
+            return Instants(self.box, here)
+        nodes = Body(self.space.box, self.shape).quadrature(MEAN_NODES_IN_SHAPE[self.has_time])
+        return Instants(self.box, None, *nodes)
+
+    def _check_inside(self, place: dict[str, float]) -> None:
+        """Raise where a position is outside the shape."""
+        missing = set(self.spatial_axes) - set(place)
+        if missing:
+            raise InputError(f"a position needs its {', '.join(sorted(missing))}; got {place}.")
+        start = {"t": self.bounds("t")[0]} if self.has_time else {}
+        point = np.array([(start | place)[axis] for axis in self.axes])
+        if not self._body().contains(point[None])[0]:
+            origin = np.asarray(self.box.origin or np.zeros(self.dimension))
+            named = zip(self.axes, point + origin, strict=True)
+            where = ", ".join(f"{axis} = {value:g}" for axis, value in named)
+            raise InputError(
+                f"the position {where} is outside the shape; write one that is inside."
+            )
+
+    def _parts_of_wall(self, name: str) -> Sequence[Boundary]:
+        if self.shape is None:
+            raise InputError(
+                f"there is no wall {name!r}: the domain has no shape. Give it one with a wall of that "
+                f"name, Domain(..., shape=-Disk(radius=1, name={name!r}))."
+            )
+        return self._body().wall(name)
+
+    def _parts_of_ends(self, axis, side: str, where: str | None) -> Sequence[Boundary]:
+        ends = self._ends(axis, side)
+        if len(self.spatial_axes) == 1:
+            raise InputError(f"where={where!r}: with one axis of space a wall is one place.")
+        body = Body(self.box, self.shape or as_shape(self.box))
+        return [body.face(*end) for end in ends]
+
+    def _ends(self, axis, side: str) -> tuple[tuple[str, int], ...]:
+        ends = walled_ends(self.box, self.periodic, axis, side)
+        if not ends:
+            raise InputError(f"{self} has no spatial axis that ends in a wall.")
+        return ends
 
     def volume_factor(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " n"]:
         """At points of space, the volume of a unit step along every axis: 2 pi r, for example."""

@@ -28,4 +28,5 @@ from pgt.families.networks.pretraining import Pretraining as Pretraining
 from pgt.families.networks.pretraining import pretrain as pretrain
 from pgt.families.sensing import Sensing as Sensing
 from pgt.families.simulations import Simulations as Simulations
+from pgt.models.family_pgt import FamilyPGTSizes as FamilyPGTSizes
 from pgt.models.hypernetwork import HyperSirenSizes as HyperSirenSizes

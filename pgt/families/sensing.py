@@ -1,8 +1,8 @@
 """Readings of many systems: drawn at random for training, or given as plain arrays."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
@@ -83,13 +83,21 @@ class NodeGrid(eqx.Module):
         return NodeGrid(unit, len(axes["t"]) if last == "t" else 1)
 
 
+KernelChoice = Literal["none", "equation", "symmetric"]
+
+
 class KernelGuide(eqx.Module):
-    """The choice of the kernel that guides the encoder: "none", or "equation", that of the equation."""
+    """The choice of the kernel that guides attention: "none"; "equation", that of the equation; or
+    "symmetric", the same looking both ways in time, as a reconstruction may use later readings."""
 
     name: str = eqx.field(static=True, default="none")
 
     def __call__(self, family: AbstractFamily, coefficients: dict[str, Array]) -> AbstractKernel:
-        return NoKernel() if self.name == "none" else family.pde(coefficients).kernel()
+        if self.name == "none":
+            return NoKernel()
+        kernel: Any = family.pde(coefficients).kernel()
+        looks_back = self.name == "symmetric" and hasattr(kernel, "causal")
+        return replace(kernel, causal=False) if looks_back else kernel
 
 
 def sense(

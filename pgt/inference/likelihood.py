@@ -22,7 +22,6 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from pgt.core.types import Scalar
-from pgt.data.splits import Groups
 
 Likelihood = Literal["gauss", "huber", "student"]
 FREEDOM = 4.0  # ν of Student's distribution
@@ -97,8 +96,6 @@ def _log_ratio(x: Float[Array, "*n"]) -> Float[Array, "*n"]:
 
 # Two errors of n readings differ significantly beyond this many standard deviations.
 SIGNIFICANT_SIGMAS = 2.0
-# A mean square over sensors exceeds the noise significantly beyond this many standard deviations.
-EXCESS_SIGMAS = 1.64
 
 
 def is_less(error: float, other: float, count: int) -> bool:
@@ -108,24 +105,3 @@ def is_less(error: float, other: float, count: int) -> bool:
     (True, False, True)
     """
     return error < (1 - SIGNIFICANT_SIGMAS / sqrt(2 * count)) * other
-
-
-def beyond_noise(
-    missed: Float[np.ndarray, " m"], sigmas: Float[np.ndarray, " m"], which: Groups
-) -> float:
-    """The error of a field beyond the noise of its readings, from their misfits `missed`.
-
-    `which` is the number of the sensor of each reading. The error is 0 where the variation between
-    sensors explains the excess.
-
-    >>> round(beyond_noise(np.full(40, 0.5), np.full(40, 0.3), np.arange(40) // 4), 9)
-    0.4
-    >>> few = np.where(np.arange(40) < 2, 2.0, 0.2)  # noise that is larger where values are
-    >>> beyond_noise(few, np.full(40, 0.3), np.arange(40) // 2)
-    0.0
-    """
-    beyond = missed**2 - sigmas**2
-    count = np.bincount(which)
-    by_sensor = np.bincount(which, beyond)[count > 0] / count[count > 0]
-    chance = EXCESS_SIGMAS * np.std(by_sensor) / sqrt(len(by_sensor))
-    return float(np.sqrt(max(np.mean(beyond) - chance, 0.0)))

@@ -10,10 +10,21 @@ record of a result keeps it with what came of each candidate, and `model=` and `
 | at most one coordinate in space; or two, linear and steady | solver; then the first of the next rows |
 | linear, or linear but for its coefficients | sum of sines in closed form; then a solver or a network |
 | linear but for its unknown functions | sum of sines, linearized at each iterate; then a small network |
-| not linear | small network, second-order steps; with seconds enough, a larger one, first-order |
+| not linear | small network, second-order steps; then a larger network |
 
-An answer is kept unless a later one predicts left-out readings significantly better
-(`reconstruction/fallback.py`).
+Candidates race by one rule (reconstruction/race.py):
+
+1. Every answer has one score: its root mean square error at readings that it was not given, in units of
+   their spread, joined by the residual of the equation where fields are hidden.
+2. The next candidate is fitted unless the score is at most the `min_error` of that candidate, or the
+   misfit is noise (as large as a given noise, or white and normal, with the equation fulfilled), or less
+   than a quarter of the seconds is left. Unknown coefficients at a local optimum may leave a misfit like
+   noise, so that the closed form follows a solver that has some.
+3. Of two answers, the one with the significantly smaller score at the same readings is kept.
+
+With `seconds`, `min_error` is close to rounding, so that they are used while another candidate may be
+better, and each gets all that those before it left. Without `seconds`, a candidate that takes long has to
+be worth it.
 """
 
 import inspect
@@ -43,7 +54,7 @@ from pgt.models.mesh_solution import Solver
 from pgt.models.pgt import PGT
 from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition, Periodic, is_far
-from pgt.physics.equation import over_readings
+from pgt.physics.equation import over_range
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bordered
 from pgt.problem.assembly import (
@@ -62,27 +73,70 @@ METHODS = get_args(MethodName)
 CLOSED_FORM, SOLVER, SECOND_ORDER, FIRST_ORDER = METHODS
 
 FROM_PROBLEM = ("scaling", "seed", "domain")  # arguments of a model that no user gives by name
-FEWEST_READINGS = 3  # from which a field is fitted where conditions determine it as well
-WIDTH_ON_GPU, USUAL_ON_GPU = 40, 60.0  # seconds
-WIDEST, WIDEST_ON_GPU = 40, 64
-SHAPED = 1.6  # times as many sines within a shape
-FEWER = 120  # sines for each field where an equation is solved again and again
-AFTER_SINES = 0.8  # of the seconds: what sines that are poor mostly leave to a network
-SHARE_OF_FIRST = 0.6  # of the seconds of a solver, so that another method has time to be better
-# A SIREN for what a small network cannot follow, trained by first-order steps. For one set of readings
-# the encoder of a PGT buys nothing, and every step has to wait for it.
-LARGE_ON_GPU = {"width": 256, "layers": 5}
-LARGE = {"width": 96, "layers": 5}
-LARGE_FREQUENCY, LARGE_FREQUENCY_ON_GPU = 8.0, 16.0
-POINTS_ON_GPU = 2000  # residual points of its steps, at least
-# Seconds of a fit, in less of which a small network is better off with all of them.
-LEAST_FOR_LARGER, LEAST_FOR_LARGER_ON_GPU = 300.0, 30.0
+
+# With fewer readings a field is fitted only if the conditions do not determine it.
+MIN_READINGS = 3
+# The share of the seconds of the first of two candidates: without it, one that does not converge would
+# use all of them.
+FIRST_SHARE = 0.6
+# The number of sines of each field where an equation is solved again and again: more take too long.
+SINES_PER_ITERATE = 120
+# A domain with a shape needs this many times as many sines, since walls bend the field.
+SHAPE_FACTOR = 1.6
+# A score below which no candidate is asked for; it is that of a field exact to single precision.
+ROUNDING = 1e-7
+# Without a limit on the seconds, a network after sines and a larger network are fitted only if the score
+# exceeds these numbers, since they take ten and a hundred times as long.
+MIN_ERROR_FOR_NETWORK, MIN_ERROR_FOR_LARGER = 1e-3, 1e-2
+
+
+@dataclass(frozen=True)
+class NetworkSizes:
+    """The sizes of networks that suit a kind of processor.
+
+    Attributes
+    ----------
+    widths : of a small network, for one field, several fields, and more than two coordinates. On a CPU it
+        is narrow: a step costs the square of the number of weights.
+    growth : the width is at least this number times the fourth root of the seconds: with more time a
+        wider network reaches a smaller error, and a narrow one has converged before.
+    max_width : beyond it the Jacobian does not fit into fast memory.
+    siren : arguments of the large network, which is trained by first-order steps. For one set of readings
+        the encoder of a PGT does not pay, since every step has to wait for it.
+    min_seconds : with less time than this, first-order steps reach less than second-order ones.
+    points : the residual points of a first-order step, at least; with fewer a GPU is hardly faster.
+    """
+
+    widths: tuple[int, int, int]
+    growth: float
+    max_width: int
+    siren: Mapping[str, Any]
+    min_seconds: float
+    points: int
+
+
+ON_CPU = NetworkSizes((16, 20, 24), 8.0, 40, {"width": 96, "layers": 5, "frequency": 8.0}, 300.0, 0)
+ON_GPU = NetworkSizes(
+    (40, 40, 40), 14.4, 64, {"width": 256, "layers": 5, "frequency": 16.0}, 30.0, 2000
+)
+# A second small network is wider by this factor and starts from other weights.
+WIDENING = 1.5
+
+
+# What a record keeps of a candidate.
+RECORDED = ("method", "model", "reason", "share", "min_error")
+
+
+def sizes() -> NetworkSizes:
+    """The sizes for the processor that computes."""
+    return ON_CPU if jax.default_backend() == "cpu" else ON_GPU
 
 
 @dataclass(frozen=True)
 class Candidate:
     """One way to the field: the method, the name of the model's class, the model of a seed, why it is
-    tried, and the share of the seconds left that it may use."""
+    tried, the share of the seconds left that it may use, and the score of an answer above which it is
+    fitted after that answer."""
 
     method: MethodName
     model: str
@@ -91,12 +145,12 @@ class Candidate:
     training: Training
     error_bars: ErrorBars | None
     share: float = 1.0
+    min_error: float = ROUNDING
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is tried on a problem, in order. The next candidate is asked where the answer of those before
-    it may be poor; the better answer is kept."""
+    """The candidates of a problem, in the order in which they race."""
 
     observations: Observations
     pde: AbstractPDE
@@ -112,20 +166,20 @@ class Plan:
 
     def task(self, index: int) -> Task:
         """The task of a candidate."""
-        candidate = self.candidates[index]
+        candidate, following = self.candidates[index], self.candidates[index + 1 :]
+        # A small network does not leave its seconds to one that is only wider.
+        is_alike = bool(following) and following[0].method == candidate.method == SECOND_ORDER
         return assemble(
             self.observations, self.pde, self.domain, self.conditions,
             model=candidate.build, training=candidate.training,
             error_bars=candidate.error_bars, seed=self.seed,
-            has_fallback=index + 1 < len(self.candidates),
+            has_fallback=bool(following) and not is_alike,
         )  # fmt: skip
 
-    def described(self) -> list[dict[str, str]]:
-        """By candidate its method, its model and the reason, as plain data."""
-        return [
-            {"method": one.method, "model": one.model, "reason": one.reason}
-            for one in self.candidates
-        ]
+    def described(self) -> list[dict[str, Any]]:
+        """By candidate its method, its model, the reason, its share of the seconds left, and the score
+        above which it is fitted, as plain data."""
+        return [{name: getattr(one, name) for name in RECORDED} for one in self.candidates]
 
 
 def choose(
@@ -152,7 +206,7 @@ def choose(
     [('solver', 'Solver'), ('second-order', 'PINN'), ('first-order', 'SIREN')]
     """
     training = training or Training()
-    pde, known = bordered(over_readings(pde, observations), conditions)
+    pde, known = bordered(over_range(pde, observations, domain, conditions), conditions)
     if model is None:
         domain, known = _with_periodic_axes(domain, known)
     observations = in_canonical_order(match_fields(observations, pde, domain))
@@ -220,26 +274,32 @@ class _Chooser:
         """What suits the problem, and what is asked next."""
         if isinstance(self.error_bars, Ensemble):
             return [self._network(MEMBERS)]
-        if len(self.observations) < FEWEST_READINGS and self._is_determined():
+        if len(self.observations) < MIN_READINGS and self._is_determined():
             return [self._forward()]
         if any(map(is_far, self.conditions)):
             return [self._solver()]
         first = self._best_without_solver()
         if not self._is_solvable():
-            return [first, *self._next_network(first)]
+            return [first, *self._next_networks(first)]
         if self._solves_quickly(first.method):
-            solver = replace(self._solver(), share=SHARE_OF_FIRST)
-            larger = self._next_network(first) if first.method == SECOND_ORDER else []
-            return [solver, first, *larger]
+            larger = self._next_networks(first) if first.method == SECOND_ORDER else []
+            return [replace(self._solver(), share=FIRST_SHARE), first, *larger]
         if first.method == CLOSED_FORM and not self.domain.shape:
-            return [replace(first, share=SHARE_OF_FIRST), self._solver()]
-        return [first, *self._next_network(first)]
+            return [replace(first, share=FIRST_SHARE), self._solver()]
+        return [first, *self._next_networks(first)]
 
-    def _next_network(self, first: Candidate) -> list[Candidate]:
-        """The network that is asked after this candidate, if any."""
+    def _next_networks(self, first: Candidate) -> list[Candidate]:
+        """The networks that follow this candidate, if any."""
+        is_limited = self.training.seconds is not None
         if first.method == CLOSED_FORM:
-            return [self._network(IF_SINES_FAIL, AFTER_SINES)]
-        return [self._larger(IF_SMALL_FAILS)] if self._has_time_for_larger() else []
+            network = self._network(AFTER_SINES)
+            return [network if is_limited else replace(network, min_error=MIN_ERROR_FOR_NETWORK)]
+        if not self._is_free():
+            return []
+        if is_limited and (self.training.seconds or 0.0) < sizes().min_seconds:
+            return [self._network(AFTER_SMALL, WIDENING)]
+        larger = self._larger(AFTER_SMALL)
+        return [larger if is_limited else replace(larger, min_error=MIN_ERROR_FOR_LARGER)]
 
     def named(self, model: ModelChoice) -> Candidate:
         """The model that the user named."""
@@ -281,7 +341,7 @@ class _Chooser:
         if is_linear(self.pde, scaling):
             return self._candidate(partial(self._features, None), reason)
         if is_linear_but_for_functions(self.pde, scaling):
-            return self._candidate(partial(self._features, FEWER), reason)
+            return self._candidate(partial(self._features, SINES_PER_ITERATE), reason)
         return self._network(NOT_LINEAR)
 
     def _solver(self) -> Candidate:
@@ -298,14 +358,15 @@ class _Chooser:
         """A sum of sines; more of them where a shape bends the field between its walls."""
         scaling = self._scaling()
         if count is None and self.domain.shape is not None:
-            count = min(round(SHAPED * usual_count(scaling)), MOST // len(scaling.mean))
+            count = min(round(SHAPE_FACTOR * usual_count(scaling)), MOST // len(scaling.mean))
         return Features(scaling, count=count, seed=seed, domain=self.domain)
 
-    def _network(self, reason: str, share: float = 1.0) -> Candidate:
-        """A small network that is given this share of the seconds."""
-        seconds = self.training.seconds
-        left = None if seconds is None else share * seconds
-        build = partial(small_network, self.observations, self.pde, self.domain, seconds=left)
+    def _network(self, reason: str, widening: float = 1.0) -> Candidate:
+        """A small network, or a wider one."""
+        build = partial(
+            small_network, self.observations, self.pde, self.domain,
+            seconds=self.training.seconds, widening=widening,
+        )  # fmt: skip
         return self._candidate(build, reason)
 
     def _larger(self, reason: str) -> Candidate:
@@ -334,13 +395,11 @@ class _Chooser:
         is_steady = "t" not in self.domain.axes
         return in_space < 2 or (is_steady and other == CLOSED_FORM)
 
-    def _has_time_for_larger(self) -> bool:
-        """Whether there is time for another network after a small one, and the settings leave it open."""
+    def _is_free(self) -> bool:
+        """Whether the settings leave open that another network follows a small one."""
         training = self.training
-        if self.error_bars is not None or training.steps is not None or training.polish is not None:
-            return False
-        least = LEAST_FOR_LARGER if jax.default_backend() == "cpu" else LEAST_FOR_LARGER_ON_GPU
-        return training.seconds is None or training.seconds >= least
+        is_default = training.steps is None and training.polish is None
+        return is_default and self.error_bars is None
 
     def _by_name(self, name: str, **options) -> Callable[[int], AbstractFieldModel]:
         """A registered model, of its usual size but for these arguments."""
@@ -406,34 +465,25 @@ def small_network(
     seed: int = 0,
     *,
     seconds: float | None = None,
+    widening: float = 1.0,
 ) -> PINN:
-    """A tanh network small enough for second-order steps on all of its weights."""
+    """A tanh network small enough for second-order steps on all of its weights; one with another
+    `widening` starts from other weights."""
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
-    return PINN(scaling, width=_width(domain, pde, seconds), layers=3, seed=seed)
+    width = min(round(widening * _width(domain, pde, seconds)), sizes().max_width)
+    return PINN(scaling, width=width, layers=3, seed=seed)
 
 
 def _width(domain: Domain, pde: AbstractPDE, seconds: float | None) -> int:
-    """Narrow on a CPU, where the square of the weights' number is what a step costs; wider where there is
-    more time than all steps of the narrow one take.
+    """The width of a small network for these seconds.
 
     >>> import pgt
     >>> [_width(pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Burgers(0.01), s) for s in (None, 10, 120)]
-    [16, 16, 25]
+    [16, 16, 26]
     """
-    width, usual = _narrow(domain, pde)
-    if seconds is None:
-        return width
-    widest = WIDEST if jax.default_backend() == "cpu" else WIDEST_ON_GPU
-    return min(round(width * max(seconds / usual, 1) ** 0.25), widest)
-
-
-def _narrow(domain: Domain, pde: AbstractPDE) -> tuple[int, float]:
-    """The least width, and the seconds that its steps take, on two cores or a graphics card."""
-    if jax.default_backend() != "cpu":
-        return WIDTH_ON_GPU, USUAL_ON_GPU
-    if domain.dimension > 2:
-        return 24, 60.0
-    return (16, 20.0) if len(pde.fields) == 1 else (20, 45.0)
+    own = sizes()
+    least = own.widths[2 if domain.dimension > 2 else min(len(pde.fields) - 1, 1)]
+    return min(max(least, round(own.growth * (seconds or 0.0) ** 0.25)), own.max_width)
 
 
 def large_network(
@@ -441,19 +491,16 @@ def large_network(
 ) -> SIREN:
     """A SIREN with room for fields that a network small enough for second-order steps cannot follow."""
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
-    if jax.default_backend() == "cpu":
-        return SIREN(scaling, frequency=LARGE_FREQUENCY, seed=seed, **LARGE)
-    return SIREN(scaling, frequency=LARGE_FREQUENCY_ON_GPU, seed=seed, **LARGE_ON_GPU)
+    return SIREN(scaling, seed=seed, **sizes().siren)
 
 
 def with_more_points(training: Training) -> Training:
     """The settings for a large network: points that are spread evenly say more of the residual than as
-    many random ones; with fewer, a graphics card is hardly faster."""
+    many random ones."""
     if isinstance(training.sampler, Uniform):
         training = replace(training, sampler=Sobol())
-    if jax.default_backend() == "cpu" or not training.collocation:
-        return training
-    return replace(training, collocation=max(training.collocation, POINTS_ON_GPU))
+    points = max(training.collocation, sizes().points) if training.collocation else 0
+    return replace(training, collocation=points)
 
 
 NAMED = "The model is the one that was asked for."
@@ -477,5 +524,5 @@ LINEAR = {
 }
 NOT_LINEAR = "The equation is not linear, so a small tanh network is fitted."
 MEMBERS = "The members of an ensemble are networks that differ by chance."
-IF_SINES_FAIL = "A small tanh network is fitted where the sum of sines is poor."
-IF_SMALL_FAILS = "A larger network is trained where a small one misses readings by more than noise."
+AFTER_SINES = "A small tanh network can follow narrow features that a sum of sines cannot."
+AFTER_SMALL = "A larger network can follow what a small one misses by more than noise."

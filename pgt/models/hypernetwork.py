@@ -292,6 +292,8 @@ class HyperSiren(AbstractNetwork):
     noise_head: Dense
     spread_head: Dense
 
+    noise_sources = ("encoder", "evidence")  # where the noise level of a readout may come from
+
     def __init__(
         self, embedding: Embedding, fields: int, numbers: int, sizes: HyperSirenSizes, draw: Draw
     ):
@@ -334,7 +336,7 @@ class HyperSiren(AbstractNetwork):
         tokens = (
             readings.values @ self.embed_value.T
             + (1.0 - readings.mask) @ self.embed_hidden.T
-            + jax.vmap(lambda z: self.embed_point(_octaves(self.embedding(z))))(readings.points)
+            + jax.vmap(lambda z: self.embed_point(octaves(self.embedding(z))))(readings.points)
         )
         g = len(self.global_tokens)
         sequence = jnp.concatenate([self.global_tokens, tokens]) + numbers
@@ -425,6 +427,10 @@ class HyperSiren(AbstractNetwork):
         factor, more = jnp.exp(context.correction)
         return jnp.hypot(factor * own, more)
 
+    def without_slopes(self, context: FieldPosterior) -> FieldPosterior:
+        """The field as its spread is trained on it: with the correction of the spread alone to learn."""
+        return FieldPosterior(*jax.lax.stop_gradient(context[:-1]), context.correction)
+
     def tunable(self) -> tuple[()]:
         """Nothing: a fit tunes the SIREN that this network produces."""
         return ()
@@ -436,6 +442,7 @@ def _small_head(inputs: int, outputs: int, draw: Draw) -> Dense:
     return eqx.tree_at(lambda d: d.weight, layer, 1e-2 * layer.weight)
 
 
-def _octaves(point: Float[Array, " e"]) -> Float[Array, " f"]:
+def octaves(point: Float[Array, " e"]) -> Float[Array, " f"]:
+    """A point and its sines and cosines of several frequencies, by which attention tells places apart."""
     waves = jnp.pi * 2.0 ** jnp.arange(OCTAVES)[:, None] * point
     return jnp.concatenate([point, jnp.sin(waves).ravel(), jnp.cos(waves).ravel()])

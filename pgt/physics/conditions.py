@@ -38,7 +38,9 @@ from pgt.physics.condition_values import (
     as_values,
     bound_to,
     check_fields,
+    edges_and_nodes,
     said_of,
+    value_at,
     value_beside,
     wall_of,
     with_region,
@@ -315,6 +317,26 @@ def _value_rows(evaluate, z, values, region):
     point = region.box.named(z)
     given = {name: value_beside(g, evaluate, z, point) for name, g in values.items()}
     return jnp.stack([evaluate(z, name) - value for name, value in given.items()])
+
+
+def values_on(
+    domain: Domain, conditions: Sequence[AbstractCondition]
+) -> dict[str, Float[np.ndarray, " n"]]:
+    """By field, some values that it has at the start or on walls, as far as conditions give them."""
+    found: dict[str, list[np.ndarray]] = {}
+    for condition in conditions:
+        if not isinstance(condition, Initial | Dirichlet):
+            continue
+        names = {name.partition("_")[0] for name in condition.values} | set(condition.values)
+        bound = condition.bind(domain, tuple(names))
+        points = edges_and_nodes(bound._bound())
+        for name, value in bound.values.items():
+            if not isinstance(value, UNKNOWN):
+                places = (dict(zip(domain.axes, point, strict=True)) for point in points)
+                found.setdefault(name, []).append(
+                    np.array([float(value_at(value, place)) for place in places])
+                )
+    return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
 # ------------------------------------------------------------------------------- condition overlap

@@ -27,10 +27,12 @@ from pgt.core.parser import (
     suggestion,
 )
 from pgt.data.coordinate_systems import CARTESIAN as X_Y_Z
+from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.kernels.kernel import AbstractKernel
 from pgt.physics.calculus import MAX_ORDER, Affine, Expansion, affine
 from pgt.physics.coefficient_tree import Coefficient, Given, as_coefficient, current
+from pgt.physics.conditions import AbstractCondition, values_on
 from pgt.physics.curved_coordinates import CurvedDerivatives, with_attributes
 from pgt.physics.expression import require_finite
 from pgt.physics.implied_kernel import Implied, implied_kernel
@@ -202,14 +204,21 @@ class Equation(AbstractPDE):
         return Affine(linear={(derivative["field"], "".join(sorted(derivative["axes"]))): 1.0})
 
 
-def over_readings(pde: AbstractPDE, observations: Observations) -> AbstractPDE:
-    """The equation with its functions of the state over the range that was read."""
+def over_range(
+    pde: AbstractPDE,
+    observations: Observations,
+    domain: Domain,
+    conditions: Sequence[AbstractCondition] = (),
+) -> AbstractPDE:
+    """The equation with its functions of the state over the range of readings and of what conditions
+    say."""
     if not isinstance(pde, Equation) or not pde.states:
         return pde
-    found = {}
+    known, found = values_on(domain, conditions), {}
     for name, state in pde.states.items():
         is_read = state.field in observations.fields
-        values = observations.measured(state.field).values if is_read else np.zeros(0)
+        read = observations.measured(state.field).values if is_read else np.zeros(0)
+        values = np.concatenate([read, known.get(state.field, np.zeros(0))])
         if not len(values) and state.between is None:
             raise InputError(
                 f"Equation({name}=...): a function of {state.field}, which was not measured; give its "
@@ -401,12 +410,12 @@ def _is_constant(equation, name: str) -> bool:
 def _check_coefficients(equation) -> None:
     occurring = {name.name for _, name in _all_names(equation.texts)}
     taken = {*CARTESIAN, *equation.coords, *FUNCTIONS, *CALCULUS}
+    written = {_derived_field(n.name, ()) or n.name for _, n in _all_names(equation.texts)}
     for name, state in equation.states.items():
-        if state.field not in equation.fields:
+        if state.field not in equation.fields or state.field not in written:
             raise InputError(
                 f"Equation({name}=...): a function of '{state.field}', which is neither a coordinate nor "
-                f"a field; the fields are {', '.join(equation.fields)}."
-                + suggestion(state.field, equation.fields)
+                f"a field of it." + suggestion(state.field, written)
             )
     given = *equation.coefficients, *equation.functions, *equation.tables, *equation.states
     for name in given:

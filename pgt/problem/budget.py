@@ -21,8 +21,9 @@ import jax
 import numpy as np
 
 from pgt.core.machine import require_memory
+from pgt.inference.evidence import maximize_evidence
 from pgt.inference.linear_algebra import on_host
-from pgt.inference.linear_gaussian import Rows, most_probable
+from pgt.inference.linear_gaussian import Rows
 from pgt.models.field_model import AbstractFieldModel
 from pgt.nn import trees
 from pgt.nn.trees import count_parameters
@@ -30,10 +31,10 @@ from pgt.training.settings import Polish, Training
 
 # Steps of a first-order optimizer without a setting.
 FIRST_ORDER_STEPS = 2000
-# Iterations, patience in iterations, and share of fresh points of a second-order fit without training
-# before it and without a setting.
-SECOND_ORDER_ITERATIONS, SECOND_ORDER_PATIENCE, SECOND_ORDER_FRESH_SHARE = 300, 120, 0.7
-# Iterations of such a fit if seconds are the limit.
+# A second-order fit without training before it and without a setting. Fewer iterations end before smooth
+# fields have come to rest; fewer fixed points at the end leave the fit fluctuating.
+SECOND_ORDER = Polish(iterations=300, patience=120, fresh=0.7)
+# Its iterations if seconds are the limit.
 UNLIMITED_ITERATIONS = 10**6
 # The share of the seconds for first-order training if a polish follows.
 FIRST_ORDER_SECONDS_SHARE = 0.6
@@ -50,13 +51,9 @@ def with_budget(training: Training, model: AbstractFieldModel) -> Training:
         return _with_first_order_budget(training, model)
     seconds = training.seconds
     if training.polish is None:
-        iterations = SECOND_ORDER_ITERATIONS if seconds is None else UNLIMITED_ITERATIONS
-        polish = replace(
-            polish,
-            iterations=iterations,
-            patience=SECOND_ORDER_PATIENCE,
-            fresh=SECOND_ORDER_FRESH_SHARE,
-        )
+        polish = SECOND_ORDER
+        if seconds is not None:
+            polish = replace(polish, iterations=UNLIMITED_ITERATIONS)
     if seconds is not None and polish.seconds is None:
         polish = replace(polish, seconds=seconds)
     return replace(training, steps=0, seconds=None, polish=polish)
@@ -169,7 +166,7 @@ def seconds_of_solve(size: int) -> float:
 
 def _time_solve(rows: Rows) -> float:
     began = time.monotonic()
-    most_probable(rows)
+    maximize_evidence(rows)
     return time.monotonic() - began
 
 

@@ -38,21 +38,15 @@ from pgt.physics.unknown_conditions import Bordered, filled, functions_of, wall_
 
 # Along an axis a field may vary this many times where half of the domain suggests one time.
 MAX_EXTRA_VARIATION = 10.0
-# A term vanishes if its coefficient is multiplied by the first factor; the second one tells whether the
-# size of a residual still falls in proportion to the factor.
-VANISHING_FACTOR, NEARLY_VANISHING_FACTOR = 1e-8, 1e-6
-# A size that falls below this share from the second factor to the first has no term without an unknown.
-MAX_RATIO_WHILE_FALLING = 0.1
+# A term vanishes if its coefficient is multiplied by this factor.
+VANISHING_FACTOR = 1e-8
 # A size has fallen if it is below this share; otherwise the difference may be rounding.
 MAX_RATIO_OF_FALL = 0.99
 # The number of random fields, which gives their root mean square to a tenth.
 RANDOM_FIELDS = 64
-# The number of random fields for a condition.
-RANDOM_FIELDS_FOR_CONDITION = 16
-# The limits of the secant method: steps, and the logarithm of a ratio that counts as zero.
+# The limits of the secant method: steps, and the logarithm of a ratio that counts as zero. A term that
+# grows with a smaller power of its argument than the second number does not depend on it.
 MAX_SECANT_STEPS, LOG_RATIO_TOLERANCE = 8, 1e-4
-# A term that grows with a smaller power of its argument does not depend on it.
-MIN_SECANT_SLOPE = 1e-3
 # The standard deviation of the logarithm of a positive function while its mean is searched for.
 LOG_FUNCTION_SPREAD = 0.5
 
@@ -98,10 +92,9 @@ def _least_size(
                 factors, size = others | {(position, factor)}, tried
     if not factors:  # no term of this residual can vanish
         return np.full_like(size, np.inf)
-    nearly = frozenset(
-        (k, NEARLY_VANISHING_FACTOR if f < 1 else 1 / NEARLY_VANISHING_FACTOR) for k, f in factors
-    )
-    return np.where(size < MAX_RATIO_WHILE_FALLING * at(nearly)[name], np.inf, size)
+    # A size that still falls in proportion to the factor has no term without an unknown.
+    nearly = frozenset((k, np.sqrt(f)) for k, f in factors)
+    return np.where(size < VANISHING_FACTOR**0.25 * at(nearly)[name], np.inf, size)
 
 
 def _scaled_value(node: Unknown, factor: float) -> float:
@@ -182,7 +175,7 @@ def typical_condition_rows(condition: AbstractCondition, pde, scaling: Scaling):
     point = condition.nodes(1)[0]
 
     def gaps(pde: AbstractPDE, scaling: Scaling):
-        typical = RandomFields(pde, scaling, RANDOM_FIELDS_FOR_CONDITION)
+        typical = RandomFields(pde, scaling, RANDOM_FIELDS)
         known = filled(condition, pde)
 
         def evaluate(z, name: str):
@@ -324,7 +317,7 @@ def find_balance(gaps: Callable[[float], dict[str, np.ndarray]], start: float) -
             there = here - value / slope
             following = excess(float(np.exp(there)))
             slope = (following - value) / (there - here)
-            if not abs(slope) > MIN_SECANT_SLOPE:  # the term does not depend on its argument
+            if not abs(slope) > LOG_RATIO_TOLERANCE:  # the term does not depend on its argument
                 break
             here, value = there, following
         if abs(value) <= LOG_RATIO_TOLERANCE:

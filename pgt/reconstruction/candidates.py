@@ -10,20 +10,24 @@ import numpy as np
 
 from pgt.core.machine import blas_threads
 from pgt.core.progress import ProgressBar
-from pgt.methods.closed_form.band_posterior import Averaged, Found, deviations, drawn_members
+from pgt.methods.closed_form.band_posterior import BandAverage, BandFit, deviations, draw_members
 from pgt.methods.closed_form.band_search import fit_features
-from pgt.methods.closed_form.band_solution import Functions, points_of
+from pgt.methods.closed_form.band_solution import UnknownFunctions, node_count
 from pgt.methods.finished_fit import DIVERGED, Fit
 from pgt.methods.first_order.training_loop import train
 from pgt.methods.first_order.training_step import held_out_errors
 from pgt.methods.history import median
 from pgt.methods.plan import CLOSED_FORM, FIRST_ORDER, SECOND_ORDER, SOLVER, method_of
-from pgt.methods.second_order.gauss_newton import polish
+from pgt.methods.second_order.gauss_newton import (
+    MIN_ERROR_BAR_POINTS,
+    error_bar_seconds,
+    polish,
+)
 from pgt.nn import batched
 from pgt.nn.trees import count_parameters, is_double, precision
 from pgt.physics.unknown_conditions import wall_fields
 from pgt.problem.assembly import Task
-from pgt.problem.budget import polish_settings
+from pgt.problem.budget import polish_settings, total_seconds
 from pgt.problem.checkpoint import StageStates, identity_of
 from pgt.reconstruction.solver_outcome import on_mesh
 from pgt.training.settings import POSTERIOR_DRAWS, Ensemble, Posterior
@@ -37,6 +41,9 @@ from pgt.uncertainty.outcome import (
     outcome_of,
     with_posterior,
 )
+
+# A call takes at most this multiple of its seconds, as far as that can be foreseen.
+MAX_OVERRUN = 1.1
 
 
 def fit_task(
@@ -71,16 +78,16 @@ def _solve_sines(task: Task, progress: ProgressBar) -> Outcome:
         else null_space_samples(fit.model, fit.pde, task.problem, samples)
     )
     outcome = outcome_of(
-        found, fit, task, partial(deviations, found), partial(drawn_members, found), null_space
+        found, fit, task, partial(deviations, found), partial(draw_members, found), null_space
     )
     return replace(outcome, **_checks(found, fit, task))
 
 
-def _checks(found: Found | Averaged, fit: Fit, task: Task) -> dict:
+def _checks(found: BandFit | BandAverage, fit: Fit, task: Task) -> dict:
     """Contradicted conditions and a displaced sensor, by the sines of the most probable band."""
-    best = found.parts[0] if isinstance(found, Averaged) else found
-    others = Functions(best.model, task).prior if wall_fields(task.pde) else None
-    answer = best.model, best.pde, task.problem, points_of(best.model, task), others
+    best = found.parts[0] if isinstance(found, BandAverage) else found
+    others = UnknownFunctions(best.model, task).prior if wall_fields(task.pde) else None
+    answer = best.model, best.pde, task.problem, node_count(best.model, task), others
     began, left = time.monotonic(), _seconds_left(fit, task)
     each = fit.first_step_seconds  # of one solve
     conditions = tuple(find_contradicted_conditions(*answer, left, each))
@@ -109,7 +116,29 @@ def _network(
             return _ensemble(task, task.error_bars, fits, progress, checkpoint)
         fit = _polished(fits[0], task, 0, progress, "polish", checkpoint)
         outcome = Outcome(fit, held_out_error_of(fit, task) if len(task.held_out) else None)
-        return with_posterior(outcome, task) if is_kept(outcome) else outcome
+        if not is_kept(outcome) or not has_time_for_posterior(fit, task):
+            return outcome
+        return with_posterior(outcome, task)
+
+
+def has_time_for_posterior(fit: Fit, task: Task) -> bool:
+    """Whether the seconds that are left suffice for the posterior of a network, or it was asked for.
+
+    Without it, the error is stated by held-out readings.
+    """
+    seconds = total_seconds(task.training)
+    if seconds is None or task.error_bars is not None:
+        return True
+    needed = posterior_seconds(fit, MIN_ERROR_BAR_POINTS)
+    return fit.seconds + fit.polish_seconds + needed <= MAX_OVERRUN * seconds
+
+
+def posterior_seconds(fit: Fit, points: float = 1.0) -> float:
+    """The seconds that the posterior of a network needs, with a share of its points; 0 for other fits."""
+    if not fit.stages:
+        return 0.0
+    stage = fit.stages[0]
+    return error_bar_seconds(fit.first_step_seconds, stage.seconds, stage.iterations, points)
 
 
 def _ensemble(
@@ -196,8 +225,9 @@ def _polished(
     )  # fmt: skip
     seconds = time.monotonic() - began
     return replace(
-        fit, model=done.model, pde=done.pde, stages=tuple(done.stages), polish_seconds=seconds
-    )
+        fit, model=done.model, pde=done.pde, stages=tuple(done.stages), polish_seconds=seconds,
+        first_step_seconds=fit.first_step_seconds or done.first_seconds,
+    )  # fmt: skip
 
 
 _FIT: Mapping[str, Callable[..., Outcome]] = {

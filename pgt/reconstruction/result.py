@@ -44,6 +44,8 @@ from pgt.uncertainty.members import Members, require_members
 from pgt.uncertainty.verdict import Evidence, judge
 
 FILE = "reconstruction"
+# Parts of the result that are read by the library; `dir` does not list them.
+INTERNAL = {"record", "members", "evaluation", "evidence"}
 Of = Literal["field", "reading"]
 Level = Annotated[float, Limits(above=0, below=1)]
 
@@ -54,6 +56,9 @@ class Reconstruction(eqx.Module):
     `at` and `grid` give xarray Datasets; `residual` says how well the equation holds; `parameters`
     are the learned coefficients; `history` is the course of training; `summary` describes the run;
     `verdict` says how far to trust it, `doubts` what is doubtful; `plot` and `report` show it.
+
+    A property takes no argument and says what is known of the fit; a method takes arguments, or returns
+    a table or a file. `dir` lists both, without what they are made of.
 
     `left_out_predictions` are the predictions of each reading from all others, where the method has
     a closed form.
@@ -414,6 +419,9 @@ class Reconstruction(eqx.Module):
         `classes` are your own classes (an equation you wrote) that the file may refer to.
         """
         return load_stored(Path(folder), FILE, Reconstruction, classes)
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()) - INTERNAL)
 
     def __getstate__(self) -> dict:
         """What is pickled: arrays of NumPy, since those of JAX come back in single precision."""

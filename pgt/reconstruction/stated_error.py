@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from pgt.core.doubt import FieldError
 from pgt.data.observations import Observations
 from pgt.inference.likelihood import cut_off
+from pgt.methods.second_order.gauss_newton import MAX_CLEAN_ERROR
 from pgt.methods.second_order.residual_noise import is_correlated, neighbor_correlation
 from pgt.models.linearised import NullSpaceField
 from pgt.nn.scaling import Scaling, is_same
@@ -23,7 +24,6 @@ from pgt.uncertainty.field_error import (
     INTERVAL_FACTOR,
     calibration_factor,
     domain_points,
-    is_exact,
     near_readings,
     raised,
     stated_errors,
@@ -146,7 +146,7 @@ def _noise(outcome: Outcome, task: Task, field: Evaluation) -> Float[np.ndarray,
     """
     readings, spread = task.problem.observations, np.asarray(outcome.fit.model.scaling.spread)
     if outcome.deviations_at is not None:
-        are_exact = is_exact(outcome.noise) and not outcome.has_noise
+        are_exact = outcome.noise <= MAX_CLEAN_ERROR and not outcome.has_noise
         return np.zeros(len(spread)) if are_exact else outcome.noise_by_field * spread
     misfits, mask, points = (
         _misfits(field, readings, task),

@@ -68,7 +68,7 @@ def descent_of(result: "Reconstruction") -> Descent:
     held out.
     """
     errors = result.history.get("held_out", ()) if len(result.held_out) else ()
-    keys = ("exhausted_seconds", "map_estimate_cost", "seconds_given", "wall_seconds")
+    keys = ("exhausted_seconds", "map_estimate_cost", "total_seconds", "wall_seconds")
     known = (result.record.get(key) for key in keys)
     stopped, stages = str(result.record.get("stopped") or ""), stages_of(result.record)
     return Descent(stopped, np.asarray(errors, float), stages, *known)

@@ -11,7 +11,7 @@ from pgt.config import RunFile
 from pgt.config.parts import Parts
 from pgt.core.errors import InputError
 from pgt.core.numbers import interval
-from pgt.core.unknown import named_unknowns
+from pgt.core.unknown import named_coefficients
 from pgt.data import Domain, Observations
 from pgt.data.query_points import require_grid
 from pgt.data.visibility import count_cells
@@ -30,7 +30,7 @@ from pgt.physics.equation_checks import (
     coefficient_units,
     warn_of_growth,
 )
-from pgt.physics.unknown_conditions import functions_of
+from pgt.physics.unknown_conditions import bare, functions_of
 from pgt.problem.assembly import Task, held_out_groups
 from pgt.problem.linearity import is_solved_by_one_solve
 from pgt.training.optimisers import describe_optimiser
@@ -93,7 +93,9 @@ def describe(run: RunFile, parts: Parts, plan: Plan) -> list[tuple[str, str]]:
     rows += [("coverage", _coverage(readings, domain))] if len(readings) else []
     hidden = [name for name in pde.fields if name not in readings.fields]
     rows.append(("hidden fields", ", ".join(hidden) or "none"))
-    learnt = [f"{name} (from {float(n.value):.4g})" for name, n in named_unknowns(task.pde)]
+    learnt = [f"{name} (from {float(n.value):.4g})" for name, n in named_coefficients(task.pde)]
+    states = getattr(bare(task.pde), "states", {})
+    learnt += [f"{name}({state.field})" for name, state in states.items()]
     rows.append(("learnt coefficients", ", ".join(learnt) or "none"))
     if functions := functions_of(task.pde):
         said = [f"{name}({', '.join(f.axes)})" for name, f in functions.items()]

@@ -29,8 +29,9 @@ from jaxtyping import Float
 from scipy.special import logsumexp
 
 from pgt.data.splits import sensors
+from pgt.inference.evidence import maximize_evidence, scan_stiffness
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.inference.linear_gaussian import Rows, Solved, most_probable, scanned
+from pgt.inference.linear_gaussian import GaussianPosterior
 from pgt.methods.closed_form.design_rows import condition_misses, field_rows, nodes_of, rows_of
 from pgt.models.features import Features
 from pgt.models.field_model import AbstractFieldModel
@@ -132,7 +133,7 @@ def _evidence_against_each(
         )
         if answer is None or without is None:
             break
-        evidence = without.peak.evidence - answer.peak.evidence
+        evidence = without.maximum.evidence - answer.maximum.evidence
         if evidence > MIN_LOG_EVIDENCE:
             change = _field_values(model, without, rows_at_places) - _field_values(
                 model, answer, rows_at_places
@@ -168,14 +169,18 @@ def _without_condition(problem: Problem, number: int) -> Problem:
     return replace(problem, conditions=conditions, condition_scales=scales)
 
 
-def _solve_linearized(model, pde, problem: Problem, points: int, others) -> Solved | None:
+def _solve_linearized(
+    model, pde, problem: Problem, points: int, others
+) -> GaussianPosterior | None:
     """The posterior by the rows linearized at the answer; None where they are not finite."""
-    rows = replace(rows_of(model, pde, problem, points), others=others)
+    rows = replace(rows_of(model, pde, problem, points), function_prior=others)
     is_finite = np.isfinite(rows.equation).all() and np.isfinite(rows.target).all()
-    return most_probable(rows) if is_finite else None
+    return maximize_evidence(rows) if is_finite else None
 
 
-def _field_values(model: Features, solved: Solved, rows_at_places: Float[np.ndarray, "n m"]):
+def _field_values(
+    model: Features, solved: GaussianPosterior, rows_at_places: Float[np.ndarray, "n m"]
+):
     """The fields at places, in units of their spread."""
     network = model.network
     return rows_at_places @ network.readouts(solved.weights[None, : network.size])[0].T
@@ -236,11 +241,12 @@ def find_displaced_sensor(
     rows = rows_of(model, pde, problem, points)
     if not (np.isfinite(rows.equation).all() and np.isfinite(rows.target).all()):
         return None
-    return displaced_sensor_from(scanned(Rows(**{**vars(rows), "others": others})), model, problem)
+    posteriors = scan_stiffness(replace(rows, function_prior=others))
+    return displaced_sensor_from(posteriors, model, problem)
 
 
 def displaced_sensor_from(
-    posteriors: Sequence[Solved], model: AbstractFieldModel, problem: Problem
+    posteriors: Sequence[GaussianPosterior], model: AbstractFieldModel, problem: Problem
 ) -> DisplacedSensor | None:
     """The same from posteriors whose readings are those of the problem, in its order; `model` is
     the answer.
@@ -252,7 +258,7 @@ def displaced_sensor_from(
     hypotheses = list(_hypotheses(model, problem, sensor_of))
     gains = np.array(
         [
-            max(one.evidence_beside(column) for one in posteriors) - without
+            max(one.evidence_with_error_along(column) for one in posteriors) - without
             for *_, column in hypotheses
         ]
     )

@@ -37,7 +37,7 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.visibility import are_visible, nearest
 from pgt.geometry.low_discrepancy import evenly
-from pgt.inference.linear_gaussian import CLEAN
+from pgt.inference.evidence import MAX_EXACT_SIGMA
 
 # The number of instants at which the error is evaluated where the domain has a time axis, and of
 # points in space at each of them: more cost time, fewer miss small regions.
@@ -66,7 +66,7 @@ def is_exact(noise: float) -> bool:
     """Whether readings with that noise, in units of their spread, count as exact: what they are
     missed by is then error of the model.
     """
-    return noise <= CLEAN
+    return noise <= MAX_EXACT_SIGMA
 
 
 # ------------------------------------------------------------------------------- calibration
@@ -227,10 +227,9 @@ def _at_least(error: FieldError, floor: float) -> FieldError:
         return error
     high = max(error.high, floor * INTERVAL_FACTOR)
     found = replace(error, value=floor, low=floor / INTERVAL_FACTOR, high=high)
-    parts = error.inside, error.outside
-    is_larger_far_away = parts[1] is not None and parts[1] > floor
-    inside, outside = (max(part, floor) if is_larger_far_away else None for part in parts)
-    return replace(found, inside=inside, outside=outside)
+    if error.inside is None or error.outside is None or error.outside <= floor:
+        return replace(found, inside=None, outside=None)
+    return replace(found, inside=max(error.inside, floor))
 
 
 def _stated_error(deviation: Float[np.ndarray, "k n"], spreads, weights, near) -> FieldError:

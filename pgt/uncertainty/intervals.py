@@ -143,11 +143,8 @@ def _deviation(node: Unknown, raw: float, share: float) -> float:
     if node.bounds is not None:
         part = float(special.expit(raw))
         low, high = node.bounds
-        return (
-            share
-            * abs(low + (high - low) * part)
-            / max((high - low) * part * (1 - part), np.finfo(float).tiny)
-        )
+        slope = max((high - low) * part * (1 - part), np.finfo(float).tiny)
+        return share * abs(low + (high - low) * part) / slope
     return share if node.positive else share * abs(raw)
 
 
@@ -209,6 +206,8 @@ def _bound_note(node: Unknown, value: float) -> str:
 
 # A coefficient is unidentified where it changes every equation by less of the size of its terms.
 MIN_TERM_SHARE = 1e-3
+# A positive coefficient is unidentified where the ends of its interval differ by a larger factor.
+MAX_INTERVAL_RATIO = 10.0
 # A positive coefficient is unidentified where it differs from the first guess by a larger factor.
 MAX_RATIO_TO_FIRST_GUESS = 1e4
 
@@ -231,7 +230,11 @@ def why_unidentified(
             f"its terms are {percent(share)} of the size of the equation's, as if it were not there. "
             "Either leave them out, or begin closer to what is expected"
         )
-    if estimate is not None and node.positive and not estimate.determined:
+    if (
+        estimate is not None
+        and node.positive
+        and estimate.upper > MAX_INTERVAL_RATIO * estimate.lower
+    ):
         ends = f"{number(estimate.lower, 2)} and {number(estimate.upper, 2)}"
         return f"not determined by the readings: it may as well be anything between {ends}"
     is_known = estimate is not None and estimate.determined

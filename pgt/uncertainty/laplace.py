@@ -128,7 +128,11 @@ def draw_laplace_samples(
         if estimate is not None:
             points = np.asarray(problem.observations.points) / np.asarray(problem.domain.extent)
             groups = [np.arange(len(points))[:, None], neighbor_groups(points)]
-            left_out = tuple(left_out_residuals(estimate, points, list(part)) for part in groups)
+            are_exact = noise is None and estimate.sigma <= MAX_CLEAN_ERROR and not has_noise
+            left_out = tuple(
+                left_out_residuals(estimate, points, list(part), are_exact=are_exact)
+                for part in groups
+            )
         if estimate is not None and len(held_out) and not _stays_at_fit(found, estimate, noise):
             better = _better_fit(theta, rebuild, estimate, (problem, held_out), judge(theta))
             found = found if better is None else found.at(estimate)

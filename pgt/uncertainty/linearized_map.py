@@ -25,7 +25,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pgt.inference import linear_algebra
-from pgt.inference.linear_gaussian import CLEAN, SMALLEST_SIGMA
+from pgt.inference.linear_gaussian import SMALLEST_SIGMA
 from pgt.methods.second_order.gauss_newton import EVIDENCE_ROUNDS
 from pgt.methods.second_order.least_squares import (
     MAX_NOISE_RATIO,
@@ -192,7 +192,11 @@ def _updated(readings, factor, step, prior_strength: float, held, is_weight, pri
 
 
 def left_out_residuals(
-    estimate: MapEstimate, points: Float[np.ndarray, "n d"], groups: list[Int[np.ndarray, " _"]]
+    estimate: MapEstimate,
+    points: Float[np.ndarray, "n d"],
+    groups: list[Int[np.ndarray, " _"]],
+    *,
+    are_exact: bool,
 ) -> Float[np.ndarray, " m"]:
     """The errors of all readings, each predicted without its group, over the σ predicted for them.
 
@@ -201,7 +205,7 @@ def left_out_residuals(
 
         error = (1 - H_GG)⁻¹ r_G,   variance = σ²/n (1 - H_GG)⁻¹,   H = J (RᵀR)⁻¹ Jᵀ
 
-    Of exact readings the variance is that of the field alone, on average over the group.
+    Where readings `are_exact` the variance is that of the field alone, on average over the group.
     """
     each = len(estimate.reading_rows) // len(points)
     jacobian = estimate.reading_rows[:, :-1]
@@ -209,7 +213,6 @@ def left_out_residuals(
     residuals = estimate.reading_rows @ np.append(estimate.step, 1.0)
     is_read = (jacobian != 0).any(axis=1)
     sigma = estimate.sigma / np.sqrt(max(is_read.sum(), 1))
-    are_exact = estimate.sigma <= CLEAN and not estimate.has_noise
     found = np.full(len(rows), np.nan)
     for group in groups:
         own = (each * group[:, None] + np.arange(each)).ravel()

@@ -145,14 +145,21 @@ def posterior_by_sines(
     The misfit is the held-out error where there is one, in units of the spread. None where the
     equation has no finite rows.
     """
-    fit = linearize(model, pde, problem)
-    if fit is None:
-        return None
-    misfit = held_out_error or float(np.sqrt(mean_square_residuals(model, pde, problem)[0]))
-    root = fit.precision_root(fit.residual, misfit, _prior_size(fit, problem.domain))
+    with jax.enable_x64(True):
+        model, pde, problem = cast((model, pde, problem), jnp.float64)
+        fit = linearize(model, pde, problem)
+        if fit is None:
+            return None
+        misfit = held_out_error or float(np.sqrt(mean_square_residuals(model, pde, problem)[0]))
+        root = fit.precision_root(fit.residual, misfit, _prior_size(fit, problem.domain))
     half = fit.draws(root, count // 2)
     weights, spread = np.concatenate([half, -half]), np.asarray(fit.sines.scaling.spread, float)
-    return lambda points: np.einsum("nm,kcm->knc", field_rows(fit.sines, points), weights) * spread
+
+    def deviations_at(points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "k n c"]:
+        with jax.enable_x64(True):
+            return np.einsum("nm,kcm->knc", field_rows(fit.sines, points), weights) * spread
+
+    return deviations_at
 
 
 def null_space_samples(

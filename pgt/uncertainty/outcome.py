@@ -14,13 +14,13 @@ from pgt.core.unknown import named_unknowns
 from pgt.data.splits import Groups, choose_held_out_sensors, sensors
 from pgt.inference.likelihood import misfit_size
 from pgt.methods.closed_form.band_posterior import (
-    Answer,
+    GaussianFit,
     errors_without,
     left_out_errors,
     left_out_predictions,
     noise_of_fields,
 )
-from pgt.methods.closed_form.band_solution import NODES
+from pgt.methods.closed_form.band_solution import MIN_NODES
 from pgt.methods.coefficients import CoefficientEstimate
 from pgt.methods.finished_fit import Fit
 from pgt.methods.first_order.training_step import held_out_error
@@ -177,7 +177,7 @@ def check_by_sines(fit: Fit, task: Task, noise: float) -> dict:
         sines = approximate_by_sines(fit.model, fit.pde, task.problem)
         if approximation_error(sines, fit.model, task.problem) > MAX_APPROXIMATION_ERROR * noise:
             return {}
-        answer = sines, fit.pde, task.problem, NODES
+        answer = sines, fit.pde, task.problem, MIN_NODES
         return {
             "contradicted_conditions": tuple(find_contradicted_conditions(*answer)),
             "displaced_sensor": find_displaced_sensor(*answer),
@@ -196,7 +196,7 @@ def _coefficient_deviations(samples: PosteriorSamples) -> dict[str, CoefficientE
 
 
 def outcome_of(
-    found: Answer,
+    found: GaussianFit,
     fit: Fit,
     task: Task,
     deviations_at: Deviations,
@@ -238,7 +238,9 @@ def outcome_of(
     return replace(outcome, members=samples)
 
 
-def _held_out_error_without(found: Answer, problem: Problem, rows: Int[np.ndarray, " m"]) -> float:
+def _held_out_error_without(
+    found: GaussianFit, problem: Problem, rows: Int[np.ndarray, " m"]
+) -> float:
     """The held-out error if these rows had not been fitted."""
     return _misfit_size(errors_without(found, problem.observations, rows), problem)
 

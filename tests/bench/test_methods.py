@@ -1,11 +1,9 @@
 """Methods are built as the tables say they are; nothing is trained."""
 
 import numpy as np
-import pytest
 
-import pgt
 from pgt.kernels import HeatKernel, LearnableStrength, NoKernel
-from pgt_bench.methods import FEW, METHODS, REFERENCES, scaling_of
+from pgt_bench.methods import FEW, METHODS, scaling_of
 from pgt_bench.presets import scale_of
 from pgt_bench.problems import HeatProblem, WakeProblem
 
@@ -14,12 +12,6 @@ SIZES = scale_of("heat", "smoke").sizes
 
 def built(method, readings=20, recipe="ours"):
     return METHODS[method].build(HeatProblem(readings).load(0), SIZES, recipe, 0)
-
-
-def test_names_and_labels_are_used_once():
-    assert not METHODS.keys() & REFERENCES.keys()
-    labels = [method.label for method in METHODS.values()] + list(REFERENCES.values())
-    assert len(set(labels)) == len(labels)
 
 
 def test_what_knows_no_physics_is_trained_without():
@@ -55,8 +47,3 @@ def test_the_frequency_of_waves_is_the_authors_own_in_their_recipe_alone():
     ours, authors = (built("siren", recipe=recipe).network for recipe in ("ours", "authors"))
     ratio = np.asarray(ours.layers.readout) / np.asarray(authors.layers.readout)
     np.testing.assert_allclose(ratio, 30.0 / SIZES["siren"]["frequency"], rtol=1e-5)
-
-
-def test_nothing_drifts_in_the_heat_equation():
-    with pytest.raises(pgt.InputError, match="the drifting kernel is for the wake"):
-        built("gamma-drift")

@@ -93,7 +93,7 @@ def words(annotation: Any) -> str:
     if origin is Annotated:
         return words(inside[0]) + _limits(inside[1:])
     if origin is Literal:
-        return _one_of([f"`{json.dumps(part)}`" for part in inside])
+        return _one_of([f"`{json.dumps(part, ensure_ascii=False)}`" for part in inside])
     if origin in (Union, types.UnionType):
         if any(_is_no_such(part) for part in inside):
             return "name or table"
@@ -151,4 +151,4 @@ def _default(key: str, field: FieldInfo, target: Any) -> str:
             value = type(getattr(target(), key)).__name__.lower()
     if value is None or isinstance(value, BaseModel) or value in ((), {}):
         return "–"
-    return f"`{json.dumps(value)}`"
+    return f"`{json.dumps(value, ensure_ascii=False)}`"

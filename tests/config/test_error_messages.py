@@ -1,19 +1,9 @@
 """Wrong run files: one message with file, line, key and remedy."""
 
-import datetime
 import re
-import tomllib
-import typing
 
 import pytest
-from pydantic import ValidationError
-from run_files import HEAT, all_sections, loader, refused
-
-from pgt.config import RunFile
-from pgt.config.derive import FieldsSection
-from pgt.config.descriptions import DescribedTables
-from pgt.config.error_messages import explain
-from pgt.config.schema import Section
+from run_files import HEAT, loader, refused
 
 
 @pytest.fixture(scope="module")
@@ -142,41 +132,3 @@ def test_broken_files(load, text, where, what):
     message = refused(load, text)
     assert where in message
     assert what in message
-
-
-def all_keys() -> list[tuple[type[Section], str]]:
-    known = [s for s in sorted(all_sections(), key=str) if not issubclass(s, DescribedTables)]
-    return [(section, key) for section in known for key in section.model_fields]
-
-
-def valid(section: type[Section]) -> dict:
-    """A table with the required keys of a section."""
-    table = {}
-    for name, field in section.model_fields.items():
-        if name in ("name", "kind") and field.is_required():
-            table[name] = typing.get_args(field.annotation)[0]
-        elif field.is_required() and section is not RunFile:
-            table |= tomllib.loads(field.examples[0])
-    return table | ({"u": 0} if issubclass(section, FieldsSection) else {})
-
-
-@pytest.mark.parametrize(
-    ("section", "key"), all_keys(), ids=lambda v: v if isinstance(v, str) else v.__name__
-)
-def test_every_key_wrong_once(section, key):
-    """No key takes a date; and every key misspelt is missed, or is no such key."""
-
-    def complaint(table):
-        with pytest.raises(ValidationError) as caught:
-            section.model_validate(table)
-        where, message = explain(caught.value.errors(include_url=False)[0])
-        assert "does not fit here." not in message  # the words for what pydantic says are missing
-        return where, message
-
-    where, message = complaint(valid(section) | {key: datetime.date(2026, 1, 1)})
-    if section is not RunFile:
-        assert where[0] == key
-    if section.model_config["extra"] == "forbid":
-        where, message = complaint(valid(section) | {key + "_": 1})
-        assert where == (key + "_",)
-        assert f"did you mean '{key}'?" in message or "write one of" in message

@@ -1,9 +1,6 @@
 """What is said of a fit, as data."""
 
-from dataclasses import FrozenInstanceError
 from typing import get_args
-
-import pytest
 
 from pgt.core.doubt import Doubt, HeldOutError, Kind, Verdict
 
@@ -14,19 +11,6 @@ def test_doubts_keep_their_order():
     assert verdict.kinds == ("large_error", "far_readings")
     assert [str(doubt) for doubt in verdict.doubts] == ["It is off.", "One is far away."]
     assert set(verdict.kinds) <= set(get_args(Kind))
-
-
-def test_what_is_not_known_is_none_and_not_zero():
-    held_out = HeldOutError(3, 0.5, None)
-    assert (held_out.interpolated_relative, held_out.of_spread) == (None, None)
-    verdict = Verdict(None, "No step was taken.", {})
-    assert (verdict.doubts, verdict.kinds, verdict.folds) == ((), (), None)
-
-
-def test_a_verdict_is_not_altered_afterwards():
-    verdict = Verdict(True, "Levelled off.", {})
-    with pytest.raises(FrozenInstanceError):
-        verdict.converged = False
 
 
 def test_each_doubt_has_numbers_of_its_own():

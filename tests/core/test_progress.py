@@ -25,9 +25,3 @@ def test_nobody_at_a_terminal_is_shown_nothing(capsys):
     with ProgressBar() as bar:
         bar.update("train", 0.5, {"data": 1e-3})
     assert capsys.readouterr().err == ""
-
-
-def test_brackets_in_names_are_shown_as_they_are(capsys):
-    with ProgressBar(show=True) as bar:
-        bar.update("train", 0.5, {"mass[/kg]": 1e-3})
-    assert "mass[/kg] 1.0e-03" in capsys.readouterr().err

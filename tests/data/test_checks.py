@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pgt.core.errors import InputError
-from pgt.data import Domain
+from pgt.data import Domain, _checks
 from pgt.data._checks import (
     as_half_width,
     as_noise,

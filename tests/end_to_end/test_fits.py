@@ -201,20 +201,20 @@ CASES = {
         {"t": (0.0, 20.0)}, pendulum, 1e-6, '[pde]\nequations = ["u_tt = -sin(u)"]\n', n=44,
         answer="Solver", formats=("nc", "png"),
     ),
-    "noisy readings under a prior, then a stiffer equation": Case(
+    "noisy readings under a prior": Case(
         SECOND, grown, 1e-2, LOGISTIC, SMALL + steps(60), n=80, noise=0.05,
-        stages=("Gauss-Newton", "under a prior", "stiffer equation"), answer="PINN", choice="named",
+        stages=("Gauss-Newton", "under a prior"), answer="PINN", choice="named",
         formats=("png",),
     ),
     "noise that is given, coefficient of a nonlinear equation": Case(
         SECOND, grown, 3e-2, LEARNT_LOGISTIC, SMALL + steps(60), n=80, noise=0.03,
         observations="noise = {u = 0.01}\n",
-        stages=("Gauss-Newton", "under a prior", "stiffer equation"), answer="PINN", choice="named",
+        stages=("Gauss-Newton", "under a prior"), answer="PINN", choice="named",
         known={"r": 2.0}, within=0.1,
     ),
-    "a fallback network after sines that cannot follow": Case(
+    "a pulse that a mesh follows better than the sines after it": Case(
         SQUARE, pulse, 0.5, '[pde]\nequations = ["u_t = -0.6*u_x"]\n', steps(5), n=100,
-        answer="Features", choice="first of two",
+        answer="Solver", choice="first of two",
     ),
     "first-order steps, SOAP and SIREN": Case(
         SQUARE, heat, 5e-2, HEAT,

@@ -10,7 +10,6 @@ import pgt
 from pgt.inference.likelihood import (
     FREEDOM,
     KNEE,
-    beyond_noise,
     is_less,
     likely_rows,
     misfit_size,
@@ -137,15 +136,3 @@ def test_a_far_smaller_error_is_less(count):
 
 def test_two_readings_tell_nothing():
     assert not is_less(0.0, 1.0, 2)
-
-
-def test_noise_is_seldom_taken_for_an_error_between_sensors_and_an_error_never_for_noise():
-    random, which = np.random.default_rng(0), np.arange(80) // 4
-    noise, sigmas = random.normal(size=(500, 80)), np.ones(80)
-    # As it is where values are larger: the same on average.
-    uneven = noise * np.where(np.arange(80) < 16, 2.0, 0.5)
-    for missed in (noise, uneven):
-        assert np.mean([beyond_noise(row, sigmas, which) > 0 for row in missed]) < 0.1
-    own = random.normal(size=(500, 20))[:, which]
-    found = [beyond_noise(row, sigmas, which) for row in noise + 3 * own]
-    assert 1.5 < np.median(found) < 3.0

@@ -6,9 +6,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pgt.inference import linear_gaussian
+from pgt.inference import evidence
 from pgt.inference.equation_prior import Basis
-from pgt.inference.linear_gaussian import Reduced, Rows, most_probable
+from pgt.inference.evidence import maximize_evidence
+from pgt.inference.linear_gaussian import ReducedReadings, Rows
 
 WEIGHTS = 6
 
@@ -29,7 +30,7 @@ class Dense:
     """Prior and posterior of the weights at the ρ, s² and σ of a solution, by inverses."""
 
     def __init__(self, rows, solved):
-        self.rows, rho = rows, 10.0**solved.exponent
+        self.rows, rho = rows, 10.0**solved.log_stiffness
         self.noise = np.diag((solved.sigma * rows.sigma) ** 2)
         inner = np.eye(rows.equation.shape[1]) + rho * rows.equation.T @ rows.equation
         self.prior = solved.scale * np.linalg.inv(inner)
@@ -77,7 +78,7 @@ CASES = pytest.mark.parametrize(
 @pytest.mark.parametrize("exponent", [-1.0, 1.0])
 def test_mean_spread_and_evidence_are_those_of_the_formulas(readings, equations, given, exponent):
     rows = problem(readings, equations, given=given)
-    solved = Reduced(rows).solved(exponent)
+    solved = ReducedReadings(rows).posterior(exponent)
     dense = Dense(rows, solved)
     np.testing.assert_allclose(solved.weights, dense.mean, rtol=1e-8, atol=1e-10)
     asked = np.random.default_rng(9).normal(size=(5, WEIGHTS))
@@ -91,22 +92,24 @@ def test_mean_spread_and_evidence_are_those_of_the_formulas(readings, equations,
 @CASES
 def test_no_other_scale_or_sigma_is_more_probable(readings, equations, given):
     rows = problem(readings, equations, given=given)
-    solved = Reduced(rows).solved(0.5)
-    levels = solved.levels
+    solved = ReducedReadings(rows).posterior(0.5)
+    levels = solved.scales
     best = int(np.argmax(levels.evidence))
     # Farther off, a σ/s is so small that inverses have no digits.
-    near = np.arange(max(best - 12, 0), min(best + 13, len(levels.scale)))
+    near = np.arange(max(best - 12, 0), min(best + 13, len(levels.variance)))
     for k in near:
-        dense = Dense(rows, _moved(solved, levels.scale[k], levels.sigma[k]))
+        dense = Dense(rows, _moved(solved, levels.variance[k], levels.sigma[k]))
         assert levels.evidence[k] == pytest.approx(dense.evidence, abs=1e-8)
         assert dense.evidence <= solved.evidence + 1e-8
         # σ/s is tried in steps, and where it is free, each with the s that has the greatest likelihood.
         for factor in (0.5, 0.99, 1.01, 2.0) if given is None else ():
-            sizes = factor * levels.scale[k], np.sqrt(factor) * levels.sigma[k]
+            sizes = factor * levels.variance[k], np.sqrt(factor) * levels.sigma[k]
             assert Dense(rows, _moved(solved, *sizes)).likelihood < dense.likelihood
     if given is not None:
         assert levels.sigma == pytest.approx(given)
-    steps = np.diff(np.log10(levels.scale if given is not None else levels.sigma**2 / levels.scale))
+    steps = np.diff(
+        np.log10(levels.variance if given is not None else levels.sigma**2 / levels.variance)
+    )
     np.testing.assert_allclose(np.abs(steps), 0.25 if given is not None else 0.5, rtol=1e-6)
 
 
@@ -117,22 +120,24 @@ def test_a_noise_that_is_plainly_too_small_is_not_kept():
     values = seen @ np.ones(WEIGHTS) + 0.1 * random.normal(size=80)
     rows = Rows(np.zeros((1, WEIGHTS)), np.zeros(1), seen, values, np.ones(80))
 
-    def sigma(given, veil=0.0):
-        return most_probable(dataclasses.replace(rows, given=given, veil=veil)).sigma
+    def sigma(given, sigma_floor=0.0):
+        return maximize_evidence(
+            dataclasses.replace(rows, given=given, sigma_floor=sigma_floor)
+        ).sigma
 
     assert sigma(0.01) == pytest.approx(0.1, rel=0.3)
     assert [sigma(0.08), sigma(1.0), sigma(0.01, 0.03)] == pytest.approx([0.08, 1.0, 0.03])
 
 
 def _moved(solved, scale, sigma):
-    kind = dataclasses.make_dataclass("Moved", ["exponent", "scale", "sigma"])
-    return kind(solved.exponent, scale, sigma)
+    kind = dataclasses.make_dataclass("Moved", ["log_stiffness", "scale", "sigma"])
+    return kind(solved.log_stiffness, scale, sigma)
 
 
 @CASES
 def test_left_out_is_what_a_fit_without_the_reading_misses(readings, equations, given):
     rows = problem(readings, equations, given=given)
-    solved = Reduced(rows).solved(1.0)
+    solved = ReducedReadings(rows).posterior(1.0)
     dense = Dense(rows, solved)
     error, spread = solved.left_out()
     for i in range(readings):
@@ -144,7 +149,7 @@ def test_left_out_is_what_a_fit_without_the_reading_misses(readings, equations, 
 @CASES
 def test_left_out_by_group(readings, equations, given, count):
     rows = problem(readings, equations, given=given)
-    solved = Reduced(rows).solved(1.0)
+    solved = ReducedReadings(rows).posterior(1.0)
     dense = Dense(rows, solved)
     groups = np.arange(readings) % count
     error, spread = solved.left_out(groups)
@@ -164,7 +169,7 @@ def test_what_only_a_group_tells_of_exact_readings_the_others_do_not_know():
     seen[groups != 0, 4:] = 0.0  # the last weights are seen by the first group alone
     weights = random.normal(size=WEIGHTS)
     rows = Rows(np.zeros((0, WEIGHTS)), np.zeros(0), seen, seen @ weights, np.ones(len(groups)))
-    solved = most_probable(rows)
+    solved = maximize_evidence(rows)
     errors, sigmas = solved.left_out(groups)
     own = groups == 0
     np.testing.assert_allclose(errors[own], seen[own, 4:] @ weights[4:], rtol=1e-9)
@@ -177,7 +182,7 @@ def test_what_only_a_group_tells_of_exact_readings_the_others_do_not_know():
 @pytest.mark.parametrize("readings", [4, 15])
 def test_draws_have_the_covariance_of_the_posterior(readings):
     rows = problem(readings)
-    solved = _settled(Reduced(rows).solved(1.0))
+    solved = _settled(ReducedReadings(rows).posterior(1.0))
     expected = Dense(rows, solved).posterior
     draws = solved.draw(20_000)
     size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
@@ -191,7 +196,7 @@ def test_draws_have_the_covariance_of_the_posterior(readings):
 @pytest.mark.parametrize("readings", [4, 15])
 def test_a_few_draws_have_the_covariance_of_the_last_weights_exactly(readings):
     rows = problem(readings)
-    solved = Reduced(rows).solved(1.0)
+    solved = ReducedReadings(rows).posterior(1.0)
     last = solved.draw(5, last=2)[:, -2:]
     expected = Dense(rows, solved).posterior[-2:, -2:]
     np.testing.assert_allclose(last.T @ last / 5, expected, rtol=1e-9)
@@ -201,22 +206,22 @@ def test_a_few_draws_have_the_covariance_of_the_last_weights_exactly(readings):
 @CASES
 def test_the_evidence_beside_a_direction_is_that_of_the_formula(readings, equations, given):
     rows = problem(readings, equations, given=given)
-    solved = Reduced(rows).solved(0.5)
+    solved = ReducedReadings(rows).posterior(0.5)
     column = np.random.default_rng(3).normal(size=readings)
     expected = max(_evidences_beside(rows, solved, column))
-    assert solved.evidence_beside(column) == pytest.approx(expected, abs=2e-3)
-    nothing = solved.evidence_beside(np.zeros(readings))
+    assert solved.evidence_with_error_along(column) == pytest.approx(expected, abs=2e-3)
+    nothing = solved.evidence_with_error_along(np.zeros(readings))
     assert nothing == pytest.approx(solved.evidence, abs=1e-9)
 
 
 def _evidences_beside(rows, solved, column):
     """At every σ/s that is tried, and where s² is free at many of it."""
-    levels = solved.levels
+    levels = solved.scales
     growths = np.geomspace(1e-2, 4, 401) if levels.is_free else [1.0]
     best = int(np.argmax(levels.evidence))
-    near = range(max(best - 12, 0), min(best + 12, len(levels.scale)))
+    near = range(max(best - 12, 0), min(best + 12, len(levels.variance)))
     for k in near:  # elsewhere inverses have no digits, and nothing is probable
-        dense = Dense(rows, _moved(solved, levels.scale[k], levels.sigma[k]))
+        dense = Dense(rows, _moved(solved, levels.variance[k], levels.sigma[k]))
         inside, covariance, noise = dense.prior, dense.covariance, dense.noise
         found = []
         for growth in growths:
@@ -228,10 +233,10 @@ def _evidences_beside(rows, solved, column):
 
 def _settled(solved):
     """As if σ and s² were known."""
-    best = int(np.argmax(solved.levels.evidence))
-    parts = (part[best : best + 1] for part in solved.levels[:3])
-    solved.levels = solved.levels._replace(
-        **dict(zip(("evidence", "scale", "sigma"), parts, strict=True)), is_free=False
+    best = int(np.argmax(solved.scales.evidence))
+    parts = (part[best : best + 1] for part in solved.scales[:3])
+    solved.scales = solved.scales._replace(
+        **dict(zip(("evidence", "variance", "sigma"), parts, strict=True)), is_free=False
     )
     return solved
 
@@ -239,8 +244,10 @@ def _settled(solved):
 @pytest.mark.parametrize(("readings", "least", "most"), [(5, 1.5, 1e3), (400, 0.95, 1.1)])
 def test_draws_know_that_few_readings_hardly_tell_size_and_noise(readings, least, most):
     rows = synthetic(0.3, readings=readings)[1]
-    solved = most_probable(rows)
-    wider = np.mean(solved.draw(2000) ** 2) / np.mean(_settled(most_probable(rows)).draw(2000) ** 2)
+    solved = maximize_evidence(rows)
+    wider = np.mean(solved.draw(2000) ** 2) / np.mean(
+        _settled(maximize_evidence(rows)).draw(2000) ** 2
+    )
     assert least < wider < most
 
 
@@ -248,7 +255,9 @@ def test_readings_that_fit_no_equation_are_not_all_taken_for_noise():
     """That they are nothing else is one of many shares of noise they may have."""
     random = np.random.default_rng(0)
     seen, equation = random.normal(size=(6, 40)), random.normal(size=(80, 40))
-    solved = most_probable(Rows(equation, np.zeros(80), seen, random.normal(size=6), np.ones(6)))
+    solved = maximize_evidence(
+        Rows(equation, np.zeros(80), seen, random.normal(size=6), np.ones(6))
+    )
     said = seen @ (solved.weights + solved.draw(200)).T
     assert np.sqrt(np.mean(said**2)) > 0.3
 
@@ -270,7 +279,7 @@ def synthetic(sigma, seed=0, weights=40, readings=300, equations=25):
 @pytest.mark.parametrize("sigma", [1e-6, 1e-2, 0.3])
 def test_the_noise_is_found(sigma):
     truth, rows = synthetic(sigma)
-    solved = most_probable(rows)
+    solved = maximize_evidence(rows)
     # 300 readings know it to 4 %, and it is sought in steps of 10^(1/4), a factor of 1.33 either way.
     assert sigma / 1.4 < solved.sigma < 1.4 * sigma
     error = solved.weights - truth
@@ -282,42 +291,48 @@ def test_the_noise_is_found(sigma):
 def test_the_equation_is_trusted_where_it_holds_and_not_where_it_does_not():
     _, rows = synthetic(1e-3)
     wrong = dataclasses.replace(rows, target=np.random.default_rng(1).normal(size=25))
-    assert most_probable(rows).exponent >= most_probable(wrong).exponent + 4
+    assert maximize_evidence(rows).log_stiffness >= maximize_evidence(wrong).log_stiffness + 4
 
 
 def test_the_best_exponent_of_all_tried():
     _, rows = synthetic(1e-2)
-    best, reduced = most_probable(rows), Reduced(rows)
-    assert all(reduced.solved(e).evidence <= best.evidence for e in np.arange(-2.0, 37.0, 4.0))
+    best, reduced = maximize_evidence(rows), ReducedReadings(rows)
+    assert all(reduced.posterior(e).evidence <= best.evidence for e in np.arange(-2.0, 37.0, 4.0))
     assert all(
-        reduced.solved(best.exponent + d).evidence <= best.evidence + 1e-9 for d in (-1.0, 1.0)
+        reduced.posterior(best.log_stiffness + d).evidence <= best.evidence + 1e-9
+        for d in (-1.0, 1.0)
     )
 
 
 def test_loosely_the_softest_equation_that_is_nearly_as_probable():
     """Four equations for thirty weights: beyond some ρ the readings no longer see how well they hold."""
     _, rows = synthetic(0.1, equations=4)
-    strict, loose = most_probable(rows, 20.0), most_probable(rows, 20.0, loosely=True)
-    assert loose.exponent < strict.exponent
-    assert loose.peak == strict.peak == (strict.evidence, strict.exponent)
+    strict, loose = maximize_evidence(rows, 20.0), maximize_evidence(rows, 20.0, prefers_soft=True)
+    assert loose.log_stiffness < strict.log_stiffness
+    assert loose.maximum == strict.maximum == (strict.evidence, strict.log_stiffness)
     assert loose.evidence > strict.evidence - 1.0
-    assert Reduced(rows).solved(loose.exponent - 4.0).evidence < strict.evidence - 1.0
+    assert (
+        ReducedReadings(rows).posterior(loose.log_stiffness - 4.0).evidence < strict.evidence - 1.0
+    )
     everywhere = np.eye(rows.equation.shape[1])
     assert (loose.spread(everywhere) > 0.99 * strict.spread(everywhere)).all()
 
 
 def test_clean_readings_keep_the_most_probable_equation():
     _, rows = synthetic(1e-6, equations=4)
-    assert most_probable(rows, loosely=True).exponent == most_probable(rows).exponent
+    assert (
+        maximize_evidence(rows, prefers_soft=True).log_stiffness
+        == maximize_evidence(rows).log_stiffness
+    )
 
 
 def test_near_stays_near_and_takes_a_basis_that_is_known():
     _, rows = synthetic(1e-2)
     basis = Basis(rows.equation, rows.target)
-    solved = most_probable(rows, near=0.0, basis=basis)
-    assert abs(solved.exponent) <= 3.0
+    solved = maximize_evidence(rows, near=0.0, basis=basis)
+    assert abs(solved.log_stiffness) <= 3.0
     assert solved.reduced.basis is basis
-    again = most_probable(rows, near=0.0)
+    again = maximize_evidence(rows, near=0.0)
     np.testing.assert_allclose(solved.weights, again.weights, rtol=1e-12)
 
 
@@ -330,15 +345,15 @@ def test_few_weights_are_solved_for_by_one_thread(monkeypatch):
         asked.append(size)
         yield
 
-    monkeypatch.setattr(linear_gaussian, "blas_threads", counted)
-    most_probable(problem(4))
+    monkeypatch.setattr(evidence, "blas_threads", counted)
+    maximize_evidence(problem(4))
     assert asked == [WEIGHTS]
 
 
 def test_readings_alone():
     truth, rows = synthetic(1e-4)
     alone = dataclasses.replace(rows, equation=rows.equation[:0], target=rows.target[:0])
-    assert np.abs(most_probable(alone).weights - truth).max() < 2e-3
+    assert np.abs(maximize_evidence(alone).weights - truth).max() < 2e-3
 
 
 def test_exact_rows_are_met_to_the_last_digits():
@@ -348,6 +363,6 @@ def test_exact_rows_are_met_to_the_last_digits():
     equation = random.normal(size=(24, 30)) * 10.0 ** -random.uniform(0, 7, 24)[:, None]
     seen = random.normal(size=(12, 30))
     rows = Rows(equation, equation @ truth, seen, seen @ truth, np.ones(12))
-    solved = most_probable(rows)
+    solved = maximize_evidence(rows)
     assert np.abs(seen @ solved.weights - seen @ truth).max() < 1e-10
     assert np.abs(solved.weights - truth).max() < 1e-8

@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.methods.plan import large_network
+from pgt.methods.plan import (
+    FIRST_SHARE,
+    MIN_ERROR_FOR_LARGER,
+    RECORDED,
+    ROUNDING,
+    choose,
+    large_network,
+    sizes,
+)
 from pgt.models.pgt import MANY_READINGS, PGT
 from pgt.nn.trees import count_parameters
 from pgt.problem.budget import MAX_POLISHED_WEIGHTS, is_polishable
@@ -52,3 +60,27 @@ def test_the_larger_network_has_no_second_order_steps_and_keeps_periodic_axes():
     assert not is_polishable(model)
     ends = [model.decode((), np.array([x, 0.3])) for x in (0.0, 1.0)]
     np.testing.assert_allclose(*ends, rtol=1e-4)
+
+
+def described(**changes):
+    readings = pgt.sample(pgt.datasets.heat(), n=40)
+    domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    return choose(readings, pgt.Burgers(0.01), domain, **changes).described()
+
+
+def test_a_plan_is_data():
+    found = described()
+    assert [one["model"] for one in found] == ["Solver", "PINN", "SIREN"]
+    assert [one["min_error"] for one in found] == [ROUNDING, ROUNDING, MIN_ERROR_FOR_LARGER]
+    assert [one["share"] for one in found] == [FIRST_SHARE, 1.0, 1.0]
+    assert all(set(one) == set(RECORDED) for one in found)
+
+
+def test_with_few_seconds_the_larger_network_is_a_wider_small_one():
+    short, long = (
+        described(training=pgt.Training(seconds=seconds))
+        for seconds in (sizes().min_seconds - 1, sizes().min_seconds)
+    )
+    assert [one["model"] for one in short] == ["Solver", "PINN", "PINN"]
+    assert [one["model"] for one in long] == ["Solver", "PINN", "SIREN"]
+    assert {one["min_error"] for one in (*short, *long)} == {ROUNDING}

@@ -4,10 +4,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from numpy.polynomial import legendre
 
 import pgt
+from pgt.core.unknown import Unknown
+from pgt.physics.curved_coordinates import with_attributes
 from pgt.physics.derivatives import residual
-from pgt.physics.unknown_function import constancy
+from pgt.physics.equation import over_range
+from pgt.physics.unknown_function import StateFunction, constancy
 
 CONDUCTIVITY = pgt.UnknownFunction("x", "y", positive=True, initial=2.0)
 PLATE = pgt.Equation("u_t = div(k*grad(u)) + q", k=CONDUCTIVITY, q=pgt.UnknownFunction("x"))
@@ -99,7 +103,7 @@ def test_an_equation_without_one_has_none_to_show():
     [
         ((), {}, "name the coordinates"),
         (("x", "x"), {}, "each once"),
-        (("s",), {}, "out of"),
+        (("s", "x"), {}, "out of"),
         (("x",), {"initial": 1.0}, "positive=True"),
         (("x",), {"positive": True, "initial": -1.0}, "above 0"),
         (("x",), {"positive": True, "initial": float("nan")}, "above 0"),
@@ -114,3 +118,99 @@ def test_what_is_no_function_is_refused(arguments, options, said):
 def test_a_function_that_the_text_does_not_use_is_refused():
     with pytest.raises(pgt.InputError, match="does not occur"):
         pgt.Equation("u_t = u_xx", q=pgt.UnknownFunction("x"))
+
+
+# ------------------------------------------------------------------------------- of the state
+
+
+def known_state(weights, **options):
+    """A function of u with these weights, as it is where they are known."""
+    state = StateFunction.of(pgt.UnknownFunction("u", **options))
+    return StateFunction(
+        state.field, state.positive, state.between, tuple(map(jnp.asarray, weights))
+    )
+
+
+def test_a_function_of_the_state_is_a_sum_of_polynomials():
+    weights = np.array([1.0, 0.5, -0.2, 0.1, 0.0, 0.0, 0.0, 0.05])
+    with jax.enable_x64(True):
+        plain = known_state(weights, between=(0.0, 2.0))
+        u = np.linspace(0.1, 1.9, 7)
+        exact = legendre.Legendre(weights, domain=[0.0, 2.0])
+        for order in range(3):
+            found = [float(plain(jnp.asarray(v), order)) for v in u]
+            np.testing.assert_allclose(found, exact.deriv(order)(u) if order else exact(u))
+        positive = known_state(np.exp(weights), positive=True, between=(0.0, 2.0))
+        found = [float(positive(jnp.asarray(v))) for v in u]
+        np.testing.assert_allclose(found, np.exp(exact(u)))
+        assert float(plain(jnp.asarray(5.0))) == pytest.approx(float(exact(2.0)))
+
+
+@pytest.mark.parametrize(
+    "text", ["u_t = div(D(u)*grad(u))", "u_t = diff(D*u_x, x)", "u_t = D*u_xx + D_x*u_x"]
+)
+def test_derivatives_of_a_function_of_the_state_follow_the_chain_rule(text):
+    pde = pgt.Equation(text, coords=("x", "t"), D=pgt.UnknownFunction("u", between=(0.0, 1.0)))
+    weights = [1.0, 0.5, *[0.0] * 6]  # D = 0.5 + u
+    known = tuple(Unknown(value) for value in weights)
+    state = StateFunction("u", False, (0.0, 1.0), known)
+    pde = with_attributes(pde, states={"D": state})
+    with jax.enable_x64(True):
+        z = jnp.array([0.3, 0.2])
+        (row,) = residual(pde, lambda z: jnp.array([z[0] ** 2 + z[1]]), z).values()
+        u, slope, bend = 0.09 + 0.2, 0.6, 2.0
+    assert float(row) == pytest.approx(1.0 - ((0.5 + u) * bend + slope**2), abs=1e-6)
+
+
+def test_a_function_of_the_state_is_over_the_range_of_the_readings():
+    pde = pgt.Equation("u_t = div(D(u)*grad(u))", coords=("x", "t"), D=pgt.UnknownFunction("u"))
+    readings = pgt.Observations.from_arrays({"x": [0.1, 0.2], "t": [0.0, 0.1]}, {"u": [1.0, 3.0]})
+    box = pgt.Domain(x=(0, 1), t=(0, 1))
+    assert over_range(pde, readings, box).states["D"].between == pytest.approx((0.9, 3.1))
+    walls = pgt.Initial(u="x*(1-x)"), pgt.Dirichlet("x", u="4+t"), pgt.Neumann("x", u=9.0)
+    low, high = over_range(pde, readings, box, walls).states["D"].between
+    assert -0.3 < low < 0.0
+    assert 5.0 <= high < 5.3
+    hidden = pgt.Observations.none(("x", "t"), ("u",))
+    with pytest.raises(pgt.InputError, match="between="):
+        over_range(pde, hidden, box)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: pgt.UnknownFunction("u", "v"), "one field"),
+        (lambda: pgt.UnknownFunction("x", between=(0, 1)), "between"),
+        (lambda: pgt.UnknownFunction("u", between=(1, 0)), "between"),
+        (
+            lambda: pgt.Equation("u_t = div(D*grad(u))", coords=("x",), D=pgt.UnknownFunction("s")),
+            "neither a coordinate nor a field",
+        ),
+    ],
+)
+def test_what_is_no_function_of_the_state_is_refused(make, said):
+    with pytest.raises(pgt.InputError, match=said):
+        make()
+
+
+@pytest.mark.slow
+def test_a_diffusivity_that_depends_on_the_field_is_found_from_noisy_readings():
+    domain = pgt.Domain(x=(0, 1), t=(0, 1))
+    known = [pgt.Initial(u="0.1+0.9*exp(-((x-0.4)/0.2)^2)"), pgt.Neumann("x", u=0.0)]
+    truth = pgt.solve("u_t = div(0.05*(0.4+1.5*u^2)*grad(u))", domain, known)
+    rng = np.random.default_rng(0)
+    x, t = rng.uniform(0, 1, 200), rng.uniform(0, 1, 200)
+    u = truth.at(x=x, t=t).u.to_numpy()
+    u = u + 0.02 * u.std() * rng.standard_normal(200)
+    result = pgt.reconstruct(
+        {"x": x, "t": t, "u": u},
+        pgt.Equation("u_t = div(D(u)*grad(u))", D=pgt.UnknownFunction("u", positive=True)),
+        domain, known, training=pgt.Training(seconds=300), error_bars=pgt.Posterior(),
+    )  # fmt: skip
+    assert result.parameters == {}
+    states = np.linspace(*np.quantile(u, [0.02, 0.98]), 21)
+    found = result.functions(u=states, quantiles=[0.05, 0.95])
+    exact = 0.05 * (0.4 + 1.5 * states**2)
+    assert np.sqrt(np.mean((found.D / exact - 1) ** 2)) < 0.05
+    low, high = found.D_quantile.to_numpy()
+    assert np.mean((low <= exact) & (exact <= high)) >= 0.8

@@ -16,7 +16,7 @@ from pgt.problem.budget import (
     LINEARIZATIONS_PER_BAND,
     MIN_SINES_PER_FIELD,
     PROBE_WEIGHTS,
-    SECOND_ORDER_ITERATIONS,
+    SECOND_ORDER,
     Deadline,
     device_memory,
     hidden_units,
@@ -36,7 +36,7 @@ def test_second_order_steps_on_all_weights_need_no_training():
     found = with_budget(pgt.Training(), SMALL)
     assert found.steps == 0
     assert found.polish
-    assert (found.polish.iterations, found.polish.seconds) == (SECOND_ORDER_ITERATIONS, None)
+    assert (found.polish.iterations, found.polish.seconds) == (SECOND_ORDER.iterations, None)
 
 
 def test_training_and_polish_share_the_seconds():
@@ -138,7 +138,7 @@ def test_the_quickest_solve_counts(clock, monkeypatch):
     """On cores that are shared one solve takes thirty times as long as the next."""
     took = iter([6.0, 0.2, 9.0])
     monkeypatch.setattr(
-        budget, "most_probable", lambda rows: setattr(clock, "now", clock.now + next(took))
+        budget, "maximize_evidence", lambda rows: setattr(clock, "now", clock.now + next(took))
     )
     assert budget.seconds_of_solve(20) == pytest.approx(0.2)
 

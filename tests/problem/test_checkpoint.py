@@ -34,7 +34,7 @@ from pgt.problem.checkpoint import (
     describe_difference,
     identity_of,
 )
-from pgt.reconstruction.fallback import with_time_left
+from pgt.reconstruction.race import with_seconds_left
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
@@ -390,6 +390,6 @@ def test_a_fallback_with_less_time_is_the_same_run():
     task = assemble(
         readings, Heat(0.1), domain, training=settings, model=network(readings, domain, "pinn")
     )
-    short, shorter = (with_time_left(task, spent) for spent in (1.0, 2.5))
+    short, shorter = (with_seconds_left(task, spent) for spent in (1.0, 2.5))
     assert dataclasses.asdict(short.training.polish)["seconds"] == 8.0
     assert identity_of(short) == identity_of(shorter) == identity_of(task)

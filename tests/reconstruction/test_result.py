@@ -73,6 +73,12 @@ def test_a_profile_is_written_to_zarr(flow, tmp_path, capsys):
         flow.to_zarr(tmp_path / "field.nc")
 
 
+def test_what_a_user_looks_through_has_no_internals(flow):
+    shown = {name for name in dir(flow) if not name.startswith("_")}
+    assert {"at", "grid", "to_zarr", "parameters", "summary", "field_error"} <= shown
+    assert not shown & {"record", "members", "evaluation", "evidence"}
+
+
 def test_grid(flow):
     grid = flow.grid(x=4, y=[0.25, 0.5], t=3)
     assert grid.u.dims == ("t", "y", "x")

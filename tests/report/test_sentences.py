@@ -8,11 +8,11 @@ import report_cases as cases
 import verdict_cases as verdicts
 from page_reader import text_of
 
-from pgt.core.doubt import FieldError, HeldOutError
+from pgt.core.doubt import HeldOutError
 from pgt.core.errors import InputError
 from pgt.core.numbers import number
 from pgt.core.stage import Stage
-from pgt.report.sentences import beside_interpolation, how_it_ended, which_model
+from pgt.report.sentences import beside_interpolation, how_it_ended
 from pgt.uncertainty.held_out import HeldOutPredictions
 
 
@@ -55,63 +55,13 @@ def test_it_says_which_readings_are_the_judges():
         replace(crossed.readings, predictions=guess[:3])
 
 
-def test_leave_one_out_is_named_where_every_reading_was_fitted():
-    field = verdicts.heat_field()
-    readings = verdicts.readings_of(field, ("u",), 120)[0]
-    guess = np.asarray(readings.values) * 1.02
-    found = verdicts.evidence(
-        field, readings, readings.take(np.zeros(0, int)),
-        judged=HeldOutPredictions(readings, guess, folds=len(readings)),
-    )  # fmt: skip
-    text = text_of(cases.judged(field, found))
-    said = "ach reading was predicted from all the others (leave-one-out)"
-    assert f"All of these rows were fitted: e{said}, which judges the result." in text
-    assert f"E{said}: u 2" in text
-    assert "u at 108 readings, each left out in turn" in text
-    assert "held out to" not in text
-    assert "cross-validation" not in text
-
-
-def test_the_expected_error_comes_before_that_at_readings():
-    error = FieldError(0.019, 0.008, 0.04, 0.01, 0.05)
-    text = text_of(cases.judged(verdicts.heat_field(), verdicts.heat(field_error={"u": error})))
-    text = text.replace("\N{NO-BREAK SPACE}", " ")
-    said = (
-        "u: expected error over the whole domain: 1.9 % of the spread, probably between 0.8 % and "
-        "4 %; near readings 1 %, far from them 5 %."
-    )
-    assert said in text
-    assert "expected error, whole domain u 1.9 %" in text
-    assert text.index(said) < text.index("The error at readings the fit has never seen")
-    assert "expected error, whole domain not known" in text_of(cases.heat())
-
-
-def test_which_model_and_why():
-    sines = {"method": "closed-form", "model": "Features", "reason": "It is linear."}
-    network = {"method": "second-order", "model": "PINN", "reason": "Where sines are poor."}
-    plan = [sines | {"outcome": "kept"}, network | {"outcome": "not tried"}]
-    said = which_model({"model": "Features", "plan": plan})
-    assert said == "It is linear. Model: Features (a sum of sines)."
-    plan = [sines | {"outcome": "a large error"}, network | {"outcome": "kept"}]
-    said = which_model({"model": "PINN", "plan": plan})
-    assert said.startswith(
-        "It is linear. Features: a large error. Where sines are poor. Model: PINN"
-    )
-
-
 def test_why_a_fit_ended_is_said_of_its_last_stage():
     first = Stage("Gauss-Newton", (2.0, 1.0), 1.0, "noise")
-    last = Stage("stiffer equation", (3.0, 2.0, 1.0), 1.0, "seconds")
+    last = Stage("under a prior", (3.0, 2.0, 1.0), 1.0, "seconds")
     summary = {"stages": [first.plain, last.plain], "stopped": "budget spent"}
-    assert (
-        how_it_ended(summary) == "stiffer equation ended after 2 iterations: the time is used up."
-    )
+    assert how_it_ended(summary) == "under a prior ended after 2 iterations: the time is used up."
     assert "solved" in how_it_ended({"stopped": "solved in closed form", "stages": []})
     assert how_it_ended({}) == ""
-
-
-def test_an_older_record_says_nothing_of_the_model():
-    assert which_model({"model": "PGT"}) == ""
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.methods.closed_form.band_solution import NODES, solved_at_once
+from pgt.methods.closed_form.band_solution import MIN_NODES, solve_linear
 from pgt.methods.closed_form.design_rows import with_weights
 from pgt.methods.plan import choose
 from pgt.uncertainty import contradictions
@@ -34,8 +34,8 @@ def found(count, *, left=0.0, noise=0.02, sides=("lower", "upper"), seed=0, band
 
 def evidence_in(readings, conditions, band, count=80):
     task = choose(readings, pgt.Heat(0.05), DOMAIN, conditions, method="closed-form").first
-    model, pde, *_ = solved_at_once(task.model.with_sines(count, band), task)
-    return find_contradicted_conditions(model, pde, task.problem, NODES)
+    found = solve_linear(task.model.with_sines(count, band), task)
+    return find_contradicted_conditions(found.model, found.pde, task.problem, MIN_NODES)
 
 
 def test_a_wrong_boundary_value_is_named_and_the_right_one_beside_it_is_not():
@@ -83,7 +83,7 @@ def test_without_time_left_nothing_is_tried():
     conditions = [pgt.Dirichlet("x", u=0.0)]
     task = choose(readings, pgt.Heat(0.01), DOMAIN, conditions, method="closed-form").first
     model, pde = with_weights(task.model, task.pde, np.zeros(task.model.network.readout.size))
-    assert find_contradicted_conditions(model, pde, task.problem, NODES, seconds=0.0) == []
+    assert find_contradicted_conditions(model, pde, task.problem, MIN_NODES, seconds=0.0) == []
 
 
 def test_no_solve_is_begun_that_would_end_too_late(monkeypatch):
@@ -93,9 +93,9 @@ def test_no_solve_is_begun_that_would_end_too_late(monkeypatch):
     model, pde = with_weights(task.model, task.pde, np.zeros(task.model.network.readout.size))
     solved = []
     monkeypatch.setattr(contradictions, "_solve_linearized", lambda *given: solved.append(given))
-    find_contradicted_conditions(model, pde, task.problem, NODES, seconds=3.0, expected=2.0)
+    find_contradicted_conditions(model, pde, task.problem, MIN_NODES, seconds=3.0, expected=2.0)
     assert not solved
-    find_contradicted_conditions(model, pde, task.problem, NODES, seconds=5.0, expected=2.0)
+    find_contradicted_conditions(model, pde, task.problem, MIN_NODES, seconds=5.0, expected=2.0)
     assert len(solved) == 2
 
 
@@ -115,8 +115,8 @@ def displaced(*, late=0.0, moved=0.0, noise=0.01, seed=0):
     readings = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": u})
     pde = pgt.Equation("u_t + 0.5*u_x = 0.02*u_xx")
     task = choose(readings, pde, DOMAIN, method="closed-form").first
-    model, pde, *_ = solved_at_once(task.model.with_sines(120, (4.0, 2.8)), task)
-    return find_displaced_sensor(model, pde, task.problem, NODES)
+    found = solve_linear(task.model.with_sines(120, (4.0, 2.8)), task)
+    return find_displaced_sensor(found.model, found.pde, task.problem, MIN_NODES)
 
 
 @pytest.mark.parametrize("wrong", [{"late": 0.1}, {"moved": 0.06}])

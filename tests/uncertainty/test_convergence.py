@@ -68,7 +68,7 @@ def test_a_word_like_diverged_is_not_the_reason_itself():
 
 
 def test_each_stage_has_its_own_course():
-    """The cost under a stiffer equation, or a prior, is no continuation of the one before."""
+    """The cost under a prior is no continuation of the one before."""
     stages = staged([1.0, 0.1, 0.04], [0.05, 0.02, 0.02, 0.02], [3.0, 0.51, 0.5, 0.5, 0.5, 0.5])
     found, reason = convergence(Descent(BUDGET_SPENT, stages=stages))
     assert found is True

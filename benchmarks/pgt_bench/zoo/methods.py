@@ -51,7 +51,6 @@ METHODS = {
     "pgt": Method("PGT", by_model(pgt_model)),
     "rbf": Method("RBF (scipy)", by_rbf, True),
     "gp": Method("Gaussian process (scikit-learn)", by_gaussian_process, True, ("sklearn",)),
-    "deepxde": Method("DeepXDE", by_peer("with_deepxde"), True, ("deepxde", "torch")),
     "jinns": Method("jinns", by_peer("with_jinns"), True, ("jinns",)),
 }
 RIVALS = tuple(name for name, method in METHODS.items() if method.rival)

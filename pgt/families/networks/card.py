@@ -16,7 +16,7 @@ from pgt.families.family import AbstractFamily
 from pgt.families.laws.solved import AbstractSolved
 from pgt.families.map_estimate import estimate_many, is_small
 from pgt.families.networks.readout import (
-    NOISE_SOURCES,
+    FamilyNetwork,
     field_posterior,
     mean_and_spread_at,
     misfit,
@@ -25,7 +25,6 @@ from pgt.families.networks.readout import (
 )
 from pgt.families.observation_operator import CLEAN_NOISE
 from pgt.families.sensing import KernelGuide, NodeGrid, SensedSystem, Sensing, SensorBatch, sense
-from pgt.models.hypernetwork import HyperSiren
 
 LAW_SYSTEMS = 96  # The number of held-out systems for each number of readings and noise level.
 FIRST = 4  # The number of systems that show how long an answer takes.
@@ -240,7 +239,7 @@ def _interpolated(count: int, known: dict[str, float]) -> float:
 
 
 def evaluate(
-    network: HyperSiren,
+    network: FamilyNetwork,
     family: AbstractFamily,
     sensing: Sensing,
     guide: KernelGuide,
@@ -292,18 +291,18 @@ def _sense_all(keys, systems, exactly, family, nodes, sensing, guide):
     return jax.vmap(one)(keys, systems)
 
 
-def _better_source(network: HyperSiren, sense_all, most: int) -> str:
+def _better_source(network: FamilyNetwork, sense_all, most: int) -> str:
     """The source of the noise level with the smaller error; clean and noisy readings count alike."""
     count = jnp.asarray(min(TYPICAL_COUNT, most))
     sensed = [sense_all((count, jnp.asarray(noise))) for noise in (0.0, NOISE)]
     errors = {
         source: float(np.prod([np.median(score(network, one, source)[0]) for one in sensed]))
-        for source in NOISE_SOURCES
+        for source in network.noise_sources
     }
     return min(errors, key=lambda source: errors[source])
 
 
-def score(network: HyperSiren, sensed, source: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def score(network: FamilyNetwork, sensed, source: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of sensed systems: errors, misses in units of the stated spread, misfits."""
     summaries = summarize(network, sensed.readings)
     with readout_precision(source):

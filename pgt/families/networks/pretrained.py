@@ -30,10 +30,10 @@ from pgt.families.field_posterior import AxisRequest, BatchAnswers, FieldBand, o
 from pgt.families.map_estimate import estimate_many
 from pgt.families.networks import readout
 from pgt.families.networks.card import MAX_CLEAN_NOISE, Card
-from pgt.families.networks.readout import NetworkField, readout_precision
+from pgt.families.networks.readout import FamilyNetwork, NetworkField, readout_precision
 from pgt.families.sensing import KernelGuide, SensorBatch, are_stations
 from pgt.models.field_model import Frame
-from pgt.models.hypernetwork import HyperSiren
+from pgt.models.hypernetwork import FieldPosterior
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import cast
 from pgt.physics.pde import AbstractPDE
@@ -75,6 +75,11 @@ class PretrainedAnswer(eqx.Module):
         """The network's field as an ordinary model, a SIREN, for `reconstruct(..., start=...)`."""
         if isinstance(self.by, Assimilation):
             return self.pretrained(*self.question, self.domain, law=False).model()
+        if not isinstance(self.by.field, FieldPosterior):
+            raise InputError(
+                "start=: a pretrained PGT answers by attention to the readings and has no weights of one "
+                'system that a fit could refine; pretrain with model="hypernetwork".'
+            )
         return Frame(scaling=self.by.scaling, network=cast(self.by.field.network, jnp.float32))
 
 
@@ -89,7 +94,7 @@ class Pretrained(eqx.Module):
     ((), (5, 3))
     """
 
-    network: HyperSiren
+    network: FamilyNetwork
     family: AbstractFamily
     card: Card
 

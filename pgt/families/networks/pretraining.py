@@ -1,10 +1,10 @@
-"""Training of a `HyperSiren` over the systems of a family, which are drawn as needed."""
+"""Training of a network over the systems of a family, which are drawn as needed."""
 
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -24,9 +24,10 @@ from pgt.core.provenance import provenance
 from pgt.families.family import AbstractFamily, SampledSystem, as_family
 from pgt.families.networks.card import Card, evaluate
 from pgt.families.networks.pretrained import Pretrained
-from pgt.families.networks.readout import mean_and_spread_at
-from pgt.families.sensing import KernelGuide, NodeGrid, SensedSystem, Sensing, sense
-from pgt.models.hypernetwork import FieldPosterior, HyperSiren, HyperSirenSizes
+from pgt.families.networks.readout import FamilyNetwork, mean_and_spread_at
+from pgt.families.sensing import KernelChoice, KernelGuide, NodeGrid, SensedSystem, Sensing, sense
+from pgt.models.family_pgt import FamilyPGT, FamilyPGTSizes
+from pgt.models.hypernetwork import HyperSiren, HyperSirenSizes
 from pgt.nn.layers import Draw, Embedding
 from pgt.problem.checkpoint import require_same
 
@@ -36,6 +37,8 @@ FINAL_RATE = 1e-2  # The final learning rate relative to the largest one.
 MAX_GRADIENT_NORM = 1.0
 SPREAD_WEIGHT = 1e-2  # The weight of the spread's likelihood beside the error of the field.
 CHECKPOINT_SECONDS = 20.0
+# By name, the sizes of a network, and the kernel that guides it unless another is asked for.
+MODELS = {"hypernetwork": (HyperSirenSizes, "none"), "pgt": (FamilyPGTSizes, "symmetric")}
 
 
 @checked
@@ -60,8 +63,9 @@ class Pretraining:
     sensing
         The number, place and noise of the sensors.
     kernel
-        What guides the encoder's attention: "none", or "equation", the kernel Γ of each system's
-        equation, which has shown no effect in this network (docs/gamma.md).
+        What guides the attention: "none"; "equation", the kernel Γ of each system's equation; or
+        "symmetric", the same looking both ways in time. Default: "symmetric" for a PGT, and "none" for
+        the hypernetwork, in which Γ has shown no effect (docs/paper.md).
 
     >>> Pretraining(pool=1024, reuse=4, batch=64).steps_of_a_pool
     64
@@ -76,7 +80,7 @@ class Pretraining:
     systems: Count | None = None
     learning_rate: Positive = 1e-3
     sensing: Sensing = field(default_factory=Sensing)
-    kernel: Literal["none", "equation"] = "none"
+    kernel: KernelChoice | None = None
 
     @property
     def steps_of_a_pool(self) -> int:
@@ -86,7 +90,7 @@ class Pretraining:
 class PretrainingState(eqx.Module):
     """All that training changes."""
 
-    network: HyperSiren
+    network: FamilyNetwork
     moments: optax.OptState
     key: Array
     step: int = 0
@@ -99,7 +103,8 @@ def pretrain(
     family: AbstractFamily | str,
     training: Pretraining | None = None,
     *,
-    sizes: HyperSirenSizes | None = None,
+    model: Literal["hypernetwork", "pgt"] = "hypernetwork",
+    sizes: HyperSirenSizes | FamilyPGTSizes | None = None,
     seed: Seed = 0,
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
@@ -111,6 +116,10 @@ def pretrain(
     family
         A family, or the name of one (`pgt.families.names()`). Every fifth of a folder of simulations is
         held out: these validate the network, and the `.family` of the result draws them.
+    model
+        "hypernetwork": the encoder makes a SIREN whose readout is solved from the readings; the better
+        one where many systems can be drawn. "pgt": the Physics-Guided Transformer, which answers by
+        attention under a symmetric Γ; for comparison, and where few systems are all there is.
     training, sizes
         The training, and the sizes of the network.
     checkpoint
@@ -124,7 +133,11 @@ def pretrain(
     pgt.InputError: there is no family 'heart'; they are ... Did you mean 'heat'?
     """
     family, training = as_family(family), training or Pretraining()
-    sizes = sizes or HyperSirenSizes()
+    kind, kernel = MODELS[model]
+    sizes = sizes or kind()
+    if not isinstance(sizes, kind):
+        raise InputError(f"pretrain(model={model!r}, sizes=...): write {kind.__name__}(...).")
+    training = replace(training, kernel=training.kernel or kernel)
     if checkpoint is None:
         return _pretrained(family, training, sizes, seed, None, progress)
     require_writable(Path(checkpoint), "write another checkpoint=")
@@ -143,20 +156,27 @@ def _pretrained(family, training, sizes, seed, folder: Path | None, progress) ->
     with ProgressBar(progress) as bar:
         state = _run(state, training, one, bar, partial(_save, folder, identity))
         bar.update("judge", 1.0, {})
-        guide = KernelGuide(training.kernel)
+        guide = KernelGuide(training.kernel or "none")
         found = evaluate(state.network, held_out, training.sensing, guide, seed, trained_on)
     card = Card(
-        family=family.name, ranges=dict(family.ranges), sensing=training.sensing, kernel=training.kernel,
+        family=family.name, ranges=dict(family.ranges), sensing=training.sensing, kernel=guide.name,
         steps=state.step, seconds=state.seconds, seed=seed, provenance=provenance(), **found,
     )  # fmt: skip
     return Pretrained(state.network, held_out, card)
 
 
-def initial_state(family: AbstractFamily, sizes: HyperSirenSizes, seed: int) -> PretrainingState:
+def initial_state(
+    family: AbstractFamily, sizes: HyperSirenSizes | FamilyPGTSizes, seed: int
+) -> PretrainingState:
     """The state before the first step."""
     domain = family.domain
     embedding = Embedding(tuple(axis in domain.periodic for axis in domain.axes))
-    network = HyperSiren(embedding, len(family.fields), len(family.number_names), sizes, Draw(seed))
+    counts = len(family.fields), len(family.number_names)
+    network: FamilyNetwork
+    if isinstance(sizes, FamilyPGTSizes):
+        network = FamilyPGT(embedding, *counts, sizes, Draw(seed))
+    else:
+        network = HyperSiren(embedding, *counts, sizes, Draw(seed))
     moments = _optimizer().init(eqx.filter(network, eqx.is_array))
     return PretrainingState(network, moments, jax.random.key(seed))
 
@@ -197,14 +217,14 @@ def _rate(share: float, training: Pretraining) -> Float[Array, ""]:
 
 @eqx.filter_jit
 def advance_pool(
-    network: HyperSiren,
+    network: FamilyNetwork,
     moments: optax.OptState,
     key: Array,
     rate: Float[Array, ""],
     family: AbstractFamily,
     training: Pretraining,
     seed: int,
-) -> tuple[HyperSiren, optax.OptState, Array, Float[Array, ""]]:
+) -> tuple[FamilyNetwork, optax.OptState, Array, Float[Array, ""]]:
     """The steps on one pool of systems, and the median error in them."""
     key, drawn, looks = jax.random.split(key, 3)
     pool, nodes = _draw_pool(drawn, family, training, seed), NodeGrid.of(family)
@@ -240,7 +260,7 @@ def _sense_batch(
     choose, looks = jax.random.split(key)
     chosen = jax.random.randint(choose, (training.batch,), 0, training.pool)
     keys = jax.random.split(looks, training.batch)
-    guide = KernelGuide(training.kernel)
+    guide = KernelGuide(training.kernel or "none")
 
     def one(key, system):
         return sense(key, system, family, nodes, training.sensing, training.queries, guide)
@@ -257,19 +277,21 @@ def _optimizer() -> optax.GradientTransformation:
     )
 
 
-def _loss(network: HyperSiren, sensed: SensedSystem) -> tuple[Float[Array, ""], Float[Array, ""]]:
+def _loss(
+    network: FamilyNetwork, sensed: SensedSystem
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """The relative error of the fields plus the likelihood of the spreads; and the median error."""
     errors, likelihoods = jax.vmap(partial(_loss_of_one, network))(sensed)
     return jnp.mean(errors) + SPREAD_WEIGHT * jnp.mean(likelihoods), jnp.median(errors)
 
 
 def _loss_of_one(
-    network: HyperSiren, sensed: SensedSystem
+    network: FamilyNetwork, sensed: SensedSystem
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    found = network.encode(sensed.readings)
+    found: Any = network.encode(sensed.readings)
     misses = jax.vmap(partial(network.decode, found))(sensed.points) - sensed.truth
     error = jnp.sqrt(jnp.mean((misses / sensed.size) ** 2) + 1e-12)
-    fixed = FieldPosterior(*jax.lax.stop_gradient(found[:-1]), found.correction)
+    fixed = network.without_slopes(found)
     spread = mean_and_spread_at(network, fixed, sensed.points)[1]
     scores = jnp.log(spread) + (jax.lax.stop_gradient(misses) / spread) ** 2 / 2
     return error, jnp.mean(scores)

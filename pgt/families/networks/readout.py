@@ -20,12 +20,13 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.families.field_posterior import compress, noise_by_evidence
 from pgt.families.sensing import scaling_of, unit_readings
+from pgt.models.family_pgt import FamilyPGT, SeenReadings
 from pgt.models.field_model import UnitReadings
 from pgt.models.hypernetwork import FieldPosterior, HyperSiren
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import cast
 
-NOISE_SOURCES = ("encoder", "evidence")
+FamilyNetwork = HyperSiren | FamilyPGT
 LEVELS = 10.0 ** np.arange(-8, 3.1, 0.5)  # Noise levels λ in units of the encoder's.
 
 
@@ -38,10 +39,10 @@ def readout_precision(source: str) -> Iterator[None]:
 
 
 def field_posterior(
-    network: HyperSiren, summary: Float[Array, " w"], readings: UnitReadings, source: str
-) -> FieldPosterior:
+    network: FamilyNetwork, summary: Float[Array, " w"], readings: UnitReadings, source: str
+) -> FieldPosterior | SeenReadings:
     """The field of a system from the encoder's summary; within `readout_precision(source)`."""
-    if source == "encoder":
+    if source == "encoder" or not isinstance(network, HyperSiren):
         return network.solve_readout(readings, summary)
     siren, directions, mean, first = cast(network.prior(readings, summary), jnp.float64)
     points, mask = cast(readings.points, jnp.float64), readings.mask
@@ -59,13 +60,13 @@ def field_posterior(
     )  # fmt: skip
 
 
-def mean_and_spread_at(network: HyperSiren, field: FieldPosterior, points: Float[Array, "m d"]):
+def mean_and_spread_at(network: FamilyNetwork, field, points: Float[Array, "m d"]):
     """Mean and standard deviation of a field at unit points."""
     mean = jax.vmap(partial(network.decode, field))(points)
     return mean, jax.vmap(partial(network.spread, field))(points)
 
 
-def misfit(network: HyperSiren, field: FieldPosterior, readings) -> Float[Array, ""]:
+def misfit(network: FamilyNetwork, field, readings) -> Float[Array, ""]:
     """The root mean square distance of a field from its readings, in units of their spread."""
     misses = jax.vmap(partial(network.decode, field))(readings.points) - readings.values
     misses = jnp.where(readings.mask, misses, 0.0)
@@ -73,7 +74,7 @@ def misfit(network: HyperSiren, field: FieldPosterior, readings) -> Float[Array,
 
 
 @eqx.filter_jit
-def summarize(network: HyperSiren, readings: UnitReadings) -> Float[Array, "*k w"]:
+def summarize(network: FamilyNetwork, readings: UnitReadings) -> Float[Array, "*k w"]:
     """The encoder's summary of the readings of one system or of many."""
     if readings.points.ndim == 2:
         return network.summarize(readings)
@@ -86,8 +87,8 @@ def summarize(network: HyperSiren, readings: UnitReadings) -> Float[Array, "*k w
 class NetworkField(eqx.Module):
     """The field of one system by the network, in physical units."""
 
-    network: HyperSiren
-    field: FieldPosterior
+    network: FamilyNetwork
+    field: FieldPosterior | SeenReadings
     scaling: Scaling
     domain: Domain
     fields: tuple[str, ...] = eqx.field(static=True)
@@ -136,8 +137,9 @@ def solve_field(network, summary, readings, source: str):
 
 
 @eqx.filter_jit
-def _evaluate(network: HyperSiren, field: FieldPosterior, scaling: Scaling, points):
-    unit = jnp.asarray(scaling.to_unit(points), field.factor.dtype)
+def _evaluate(network: FamilyNetwork, field, scaling: Scaling, points):
+    kind = jnp.result_type(*jax.tree.leaves(eqx.filter(field, eqx.is_inexact_array)))
+    unit = jnp.asarray(scaling.to_unit(points), kind)
     return mean_and_spread_at(network, field, unit)
 
 

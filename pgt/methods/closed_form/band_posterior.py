@@ -1,18 +1,20 @@
-"""What a sum of sines was found to be: with one band, or averaged over bands that are as good, or over
-priors of what stands in its equation (smoothness.py).
+"""The posterior of a sum of sines: of one band, or averaged over bands or priors.
 
-Noisy readings hardly tell one band from the next, and yet what the field does between them, and a hidden
-one everywhere, depends on it. So fields of several bands are averaged, each as probable as the readings
-make it, and the posterior is that of all of them. A sum of such sums is one again, with more sines.
+For a band b, readings y and equation E, the fit is N(μ_b, Σ_b) with the evidence Z_b = p(y | E, b). Noisy
+readings hardly distinguish one band from the next, but what the field does between them, and a hidden
+field everywhere, depends on the band. So the answer is the mixture of bands
 
-Exact readings leave the model's own error, which no posterior knows: it takes for granted that so many
-sines of that band can follow the field. A field found once more, with other sines, errs otherwise. Two
-such fields are averaged, too: half of what they differ by is about what their average gets wrong.
+    p(u | y, E) = Σ_b w_b N(μ_b, Σ_b),    w_b ∝ Z_b 2^(-log2 b)
+
+with the mean Σ w_b μ_b, a sum of sines again, and the variance Σ w_b (Σ_b + (μ_b - mean)²).
+
+Exact readings leave the error of the basis, which no posterior knows: it assumes that these sines can
+represent the field. The same field with other sines of the band has another error. Two such fits are
+averaged, too: half of their difference is about the error of their average.
 """
 
-import dataclasses
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -25,7 +27,7 @@ from jaxtyping import Float, Int
 from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
 from pgt.data.splits import Groups, choose_held_out_sensors
-from pgt.inference.linear_gaussian import PLAINLY, Solved, shared_out
+from pgt.inference.linear_gaussian import DECISIVE_EVIDENCE, GaussianPosterior, divide_draws
 from pgt.methods.closed_form.design_rows import field_rows, weights_of, with_weights
 from pgt.methods.coefficients import CoefficientEstimate, are_settled
 from pgt.models.features import Features, Sines
@@ -34,27 +36,26 @@ from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
 from pgt.nn.trees import cast
 from pgt.physics.pde import AbstractPDE
-from pgt.training.settings import Posterior
+from pgt.training.settings import POSTERIOR_DRAWS, Posterior
 
-NARROW = 1.0  # of the log-evidence, for every doubling of a band
-POLYNOMIAL = 1.0  # a band of a third of a wave over the domain
-DRAWS = 64  # from the posterior
-MOST_BANDS, LEAST_SHARE = 6, 0.03  # that are averaged, and what the least of them counts
+# Bands that are averaged, and the weight below which one is left out, relative to the best.
+MAX_AVERAGED_BANDS, MIN_BAND_WEIGHT = 6, 0.03
 
 
-def cost_of_band(band: tuple[float, ...]) -> float:
-    """What a band costs of the log-evidence; a part of a wave costs nothing: there all sines are
-    polynomials, and one band is as good as the other.
+def band_penalty(band: tuple[float, ...]) -> float:
+    """The negative log-prior of a band: 1 for every doubling. Noisy readings hardly distinguish bands,
+    and then the narrower one is closer to the truth. Within a third of a wave all sines are polynomials,
+    and one band is as good as another.
 
-    >>> cost_of_band((8.0, 0.25)), cost_of_band((0.5,))
+    >>> band_penalty((8.0, 0.25)), band_penalty((0.5,))
     (3.0, 0.0)
     """
-    return NARROW * sum(math.log2(max(b, POLYNOMIAL)) for b in band)
+    return sum(math.log2(max(b, 1.0)) for b in band)
 
 
 @runtime_checkable
-class Answer(Protocol):
-    """An answer whose readings are those of a Gaussian model: a sum of sines, or a solution on a mesh."""
+class GaussianFit(Protocol):
+    """A fit whose readings are those of a Gaussian model: a sum of sines, or a solution on a mesh."""
 
     @property
     def model(self) -> AbstractFieldModel: ...
@@ -66,7 +67,7 @@ class Answer(Protocol):
     def sigmas(self) -> Float[np.ndarray, " n"]: ...
 
     def left_out(self, groups: Groups | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """What is wrong with the prediction of every measured value from the others, and its σ."""
+        """The error of the prediction of every measured value from the others, and its σ."""
         ...
 
     def without(self, inside: Int[np.ndarray, " m"]) -> tuple[np.ndarray, np.ndarray]:
@@ -75,65 +76,72 @@ class Answer(Protocol):
 
 
 @dataclass(frozen=True)
-class Found:
-    """A field found with one band, and its posterior."""
+class BandFit:
+    """The fit with the sines of one band.
 
-    band: tuple[float, ...]
+    Attributes
+    ----------
+    model, pde : the field, and the equation with its coefficients.
+    posterior : of the weights.
+    learnt : how well each coefficient is known.
+    floor_evidence : the evidence with the noise held at its floor, by which fits are compared whose
+        equation may have been dropped (band_solution.py); None where no coefficient is unknown.
+    """
+
     model: Features
     pde: AbstractPDE
-    solved: Solved
+    posterior: GaussianPosterior
     learnt: dict[str, CoefficientEstimate]
-    # The evidence by veil (band_solution.py).
-    veiled: Mapping[float, float] = dataclasses.field(default_factory=dict)
+    floor_evidence: float | None = None
 
-    def is_better_than(self, other: "Found") -> bool:
-        """More probable; where coefficients had not come to rest, nobody knows how probable."""
+    @property
+    def band(self) -> tuple[float, ...]:
+        """The largest frequency along each axis."""
+        assert self.model.band is not None  # a search always names it
+        return self.model.band
+
+    def is_better_than(self, other: "BandFit") -> bool:
+        """Whether it is more probable. A coefficient that has not converged has no evidence."""
         mine, others = are_settled(self.learnt), are_settled(other.learnt)
         if mine is not others:
             return mine
-        shared = self.veiled.keys() & other.veiled.keys()
-        return self.evidence > other.evidence if not shared else self._sees_more_than(other, shared)
-
-    def _sees_more_than(self, other: "Found", veils: Set[float]) -> bool:
-        """Whether it is more probable under the thickest of the veils, by which an equation that holds is
-        told from one that was dropped; else whether the equation holds under a thinner one."""
-        mine, others = (part.veiled[max(veils)] - cost_of_band(part.band) for part in (self, other))
-        if abs(mine - others) > PLAINLY:
-            return mine > others
-        thinnest = min(self.veiled), min(other.veiled)
-        return (
-            self.evidence > other.evidence if len({*thinnest}) == 1 else thinnest[0] < thinnest[1]
-        )
+        if self.floor_evidence is not None and other.floor_evidence is not None:
+            gain = self.floor_evidence - band_penalty(self.band)
+            gain -= other.floor_evidence - band_penalty(other.band)
+            if abs(gain) > DECISIVE_EVIDENCE:
+                return gain > 0
+            floors = (self.posterior.reduced.sigma_floor, other.posterior.reduced.sigma_floor)
+            if floors[0] != floors[1]:  # one of them could be fitted with less noise
+                return floors[0] < floors[1]
+        return self.evidence > other.evidence
 
     @property
     def evidence(self) -> float:
-        """log p(readings | equation), less what a wide band costs: noisy readings hardly tell bands
-        apart, and then the narrower one is closer to the truth."""
-        return self.solved.peak.evidence - cost_of_band(self.band)
+        """log p(readings | equation, band) plus the log-prior of the band."""
+        return self.posterior.maximum.evidence - band_penalty(self.band)
 
     @property
     def sigma(self) -> float:
         """The noise of the readings, in units of their spread."""
-        return self.solved.sigma
+        return self.posterior.sigma
 
     @property
     def sigmas(self) -> Float[np.ndarray, " n"]:
         """The same of every measured value."""
-        return self.solved.sigma * self.solved.reduced.sigma
+        return self.posterior.sigma * self.posterior.reduced.sigma
 
-    def steps(self, count: int, exact: bool = True) -> Float[np.ndarray, "count p"]:
-        """From the weights to those drawn from the posterior. Where they are to be `exact`, intervals of
-        coefficients, which are the last of them, are as wide as it says at the most probable scales, not
-        as these draws happen to be."""
-        return self.solved.draw(count, last=len(named_unknowns(self.pde)) if exact else 0)
+    def draw(self, count: int, exact: bool = True) -> Float[np.ndarray, "count p"]:
+        """Steps from the weights to draws from the posterior. With `exact`, the coefficients, which are
+        the last weights, get exactly the covariance at the most probable scales."""
+        return self.posterior.draw(count, last=len(named_unknowns(self.pde)) if exact else 0)
 
     def left_out(self, groups: Groups | None = None):
-        """What is wrong with the prediction of every measured value from the others, and its σ."""
-        return self.solved.left_out(groups)
+        """The error of the prediction of every measured value from the others, and its σ."""
+        return self.posterior.left_out(groups)
 
     def without(self, inside: Int[np.ndarray, " m"]):
         """The same of some measured values, which are left out together."""
-        return next(self.solved.without(inside))
+        return next(self.posterior.without(inside))
 
     def spread(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
         """The posterior's standard deviation of every field at points, in units of its spread."""
@@ -145,35 +153,33 @@ class Found:
             rows = np.zeros((len(points), fields * count))
             rows[:, field * count : (field + 1) * count] = sines
             rows = np.pad(network.tied(rows), ((0, 0), (0, others)))
-            columns.append(self.solved.spread(rows))
+            columns.append(self.posterior.spread(rows))
         return np.stack(columns, axis=1)
 
 
 @dataclass(frozen=True)
-class Averaged:
-    """Fields found with several bands, the most probable first, and how much each of them counts.
-
-    `model` is their average: it has the sines of all of them.
-    """
+class BandAverage:
+    """Fits averaged by their probability `shares`, the most probable first; `model` is their mean, which
+    has the sines of all of them."""
 
     model: Features
     pde: AbstractPDE
-    parts: tuple[Found, ...]
+    parts: tuple[BandFit, ...]
     shares: Float[np.ndarray, " k"]
 
     @property
     def band(self) -> tuple[float, ...]:
-        """The most probable."""
+        """That of the most probable part."""
         return self.parts[0].band
 
     @property
     def evidence(self) -> float:
-        """Of the most probable."""
+        """That of the most probable part."""
         return self.parts[0].evidence
 
     @property
     def learnt(self) -> dict[str, CoefficientEstimate]:
-        """Of coefficients: there are none."""
+        """Empty: equations with unknown coefficients are not averaged."""
         return {}
 
     @property
@@ -186,22 +192,21 @@ class Averaged:
         """The same of every measured value."""
         return np.sqrt(self.shares @ np.array([part.sigmas**2 for part in self.parts]))
 
-    def steps(self, count: int, exact: bool = True) -> Float[np.ndarray, "count p"]:
-        """From the average's weights to those drawn from the posteriors, from each as many as it
-        counts, and by how far it is from the average."""
-        numbers = shared_out(self.shares, count)
+    def draw(self, count: int, exact: bool = True) -> Float[np.ndarray, "count p"]:
+        """Steps from the weights of the average to draws from the mixture, from each part in proportion
+        to its share."""
+        numbers = divide_draws(self.shares, count)
         drawn = [
-            self._placed(k, weights_of(part.model, part.pde) + part.steps(number, exact))
-            for k, (part, number) in enumerate(zip(self.parts, numbers, strict=True)) if number
-        ]  # fmt: skip
+            self._embedded(k, weights_of(part.model, part.pde) + part.draw(number, exact))
+            for k, (part, number) in enumerate(zip(self.parts, numbers, strict=True))
+            if number
+        ]
         return np.concatenate(drawn) - weights_of(self.model, self.pde)
 
     def left_out(self, groups: Groups | None = None):
-        """What is wrong with the prediction of every measured value from the others, and its σ."""
-        errors, sigmas = map(
-            np.array, zip(*(part.left_out(groups) for part in self.parts), strict=True)
-        )
-        return self._mixed(errors, sigmas)
+        """The error of the prediction of every measured value from the others, and its σ."""
+        found = [part.left_out(groups) for part in self.parts]
+        return self._mixed(*map(np.array, zip(*found, strict=True)))
 
     def without(self, inside: Int[np.ndarray, " m"]):
         """The same of some measured values, which are left out together."""
@@ -210,69 +215,70 @@ class Averaged:
 
     def spread(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
         """The standard deviation of every field at points, in units of its spread."""
-        fields = np.array([_fields(part.model, points) for part in self.parts])
-        return self._mixed(fields, np.array([part.spread(points) for part in self.parts]))[1]
-
-    @property
-    def is_of_one(self) -> bool:
-        """Whether all of them have the same sines."""
-        return self.model.network.sines is self.parts[0].model.network.sines
+        readouts = [np.asarray(part.model.network.readout, float).T for part in self.parts]
+        fields = [
+            field_rows(part.model, points) @ readout
+            for part, readout in zip(self.parts, readouts, strict=True)
+        ]
+        spreads = np.array([part.spread(points) for part in self.parts])
+        return self._mixed(np.array(fields), spreads)[1]
 
     def _mixed(self, means, deviations):
-        """Mean and standard deviation of what is drawn from all of them."""
+        """Mean and standard deviation of the mixture."""
         mean = np.tensordot(self.shares, means, 1)
         return mean, np.sqrt(np.tensordot(self.shares, deviations**2 + (means - mean) ** 2, 1))
 
-    def _placed(self, part: int, weights: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "n p"]:
-        """The weights of one of the fields as weights of all sines."""
-        if self.is_of_one:
+    def _embedded(self, part: int, weights: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "n p"]:
+        """The weights of one of the parts as weights of all sines."""
+        if self.model.network.sines is self.parts[0].model.network.sines:  # which all parts share
             return weights
         counts = [len(part.model.network.sines.phases) for part in self.parts]
         fields, size = self.model.network.readout.shape
         own = self.parts[part].model.network.readouts(weights)
-        placed = np.zeros((len(weights), fields, size))
+        embedded = np.zeros((len(weights), fields, size))
         start, count = sum(counts[:part]), counts[part]
-        placed[..., start : start + count] = own[..., :count]
-        placed[..., sum(counts) :] = own[..., count:]  # the functions of a shape, which they share
-        return placed.reshape(len(weights), -1)
+        embedded[..., start : start + count] = own[..., :count]
+        embedded[..., sum(counts) :] = own[
+            ..., count:
+        ]  # the functions of a shape, which they share
+        return embedded.reshape(len(weights), -1)
 
 
-def averaged(best: Found, tried: Mapping[tuple[float, ...], Found]) -> Found | Averaged:
-    """The best averaged with others of those `tried`; by itself where none is nearly as probable.
+def average_bands(best: BandFit, tried: Mapping[tuple[float, ...], BandFit]):
+    """The best averaged with others of those `tried`; itself where no other is nearly as probable.
 
-    `tried` has the best's own band, too, with as many sines as the others have.
+    `tried` also has a fit with the best's band and as many sines as the others have.
     """
     local = best.model.local
     if local is not None and len(local.beats):  # functions of a shape that depend on the band
         return best
-    excess = {band: found.evidence - tried[best.band].evidence for band, found in tried.items()}
-    odds = {band: math.exp(min(e, 0.0)) for band, e in excess.items()}
-    most = sorted(odds, key=lambda band: -odds[band] - (band == best.band))
-    parts = {band: best if band == best.band else tried[band] for band in most}
-    return _of_most([parts[band] for band in most], [odds[band] for band in most])
+    gains = {band: found.evidence - tried[best.band].evidence for band, found in tried.items()}
+    ranked = sorted(gains, key=lambda band: -min(gains[band], 0.0) - (band == best.band))
+    parts = [best if band == best.band else tried[band] for band in ranked]
+    return _average_probable(parts, [math.exp(min(gains[band], 0.0)) for band in ranked])
 
 
-def as_probable(found: Sequence[Found]) -> Found | Averaged:
-    """Those with the same sines averaged, each as probable as the readings make it."""
+def average_priors(found: Sequence[BandFit]) -> "BandFit | BandAverage":
+    """Fits with the same sines and different priors, averaged by their evidence."""
     ranked = sorted(found, key=lambda part: -part.evidence)
-    return _of_most(ranked, [math.exp(p.evidence - ranked[0].evidence) for p in ranked])
+    return _average_probable(ranked, [math.exp(p.evidence - ranked[0].evidence) for p in ranked])
 
 
-def _of_most(parts: Sequence[Found], odds: Sequence[float]) -> Found | Averaged:
-    """The average of the first of them as far as they count; the first one where no other does."""
-    kept = [k for k, share in enumerate(odds[:MOST_BANDS]) if share >= LEAST_SHARE]
+def _average_probable(parts: Sequence[BandFit], odds: Sequence[float]) -> BandFit | BandAverage:
+    """The average of the first parts that count; the first one where no other does."""
+    kept = [k for k, share in enumerate(odds[:MAX_AVERAGED_BANDS]) if share >= MIN_BAND_WEIGHT]
     if len(kept) < 2:
         return parts[0]
     shares = np.array([odds[k] for k in kept])
     return _average(tuple(parts[k] for k in kept), shares / shares.sum())
 
 
-def of_two(first: Found, second: Found) -> Averaged:
-    """The average of two fields found with one band and different sines."""
+def average_two(first: BandFit, second: BandFit) -> BandAverage:
+    """The average of two fits with different sines, each by half."""
     return _average((first, second), np.full(2, 0.5))
 
 
-def _average(parts: tuple[Found, ...], shares: Float[np.ndarray, " k"]) -> Averaged:
+def _average(parts: tuple[BandFit, ...], shares: Float[np.ndarray, " k"]) -> BandAverage:
     first, sines = parts[0], [part.model.network.sines for part in parts]
     joined = sines[0]
     if any(other is not joined for other in sines):
@@ -286,58 +292,55 @@ def _average(parts: tuple[Found, ...], shares: Float[np.ndarray, " k"]) -> Avera
     model = eqx.tree_at(
         lambda m: (m.network, m.symbol), first.model, (network, None), is_leaf=lambda n: n is None
     )
-    average = Averaged(model, first.pde, parts, shares)
+    average = BandAverage(model, first.pde, parts, shares)
     own = [weights_of(part.model, part.pde)[None] for part in parts]
-    placed = [average._placed(k, weights)[0] for k, weights in enumerate(own)]
-    return replace(average, model=with_weights(model, first.pde, shares @ np.array(placed))[0])
+    embedded = [average._embedded(k, weights)[0] for k, weights in enumerate(own)]
+    return replace(average, model=with_weights(model, first.pde, shares @ np.array(embedded))[0])
 
 
-def _fields(model: Features, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
-    return field_rows(model, points) @ np.asarray(model.network.readout, float).T
-
-
-# ----------------------------------------------------------------------- what is asked of either
+# ----------------------------------------------------------------------- draws and leave-out errors
 
 
 def deviations(
-    found: Found | Averaged, points: Float[np.ndarray, "n d"]
+    found: BandFit | BandAverage, points: Float[np.ndarray, "n d"]
 ) -> Float[np.ndarray, "k n c"]:
-    """How far fields drawn from the posterior are from the fit at points, in physical units."""
+    """The deviations of draws from the posterior from the fit at points, in physical units."""
     network = found.model.network
-    steps = network.readouts(found.steps(DRAWS, exact=False)[:, : network.size])
+    steps = found.draw(2 * POSTERIOR_DRAWS, exact=False)
+    readouts = network.readouts(steps[:, : network.size])
     sines = field_rows(found.model, points)
-    return np.einsum("nm,kcm->knc", sines, steps) * np.asarray(found.model.scaling.spread)
+    return np.einsum("nm,kcm->knc", sines, readouts) * np.asarray(found.model.scaling.spread)
 
 
-def noise_of_fields(found: Answer, readings: Observations) -> Float[np.ndarray, " c"]:
-    """The noise of the readings of each field, in units of its spread; the common one of fields that were
-    not read."""
+def noise_of_fields(found: GaussianFit, readings: Observations) -> Float[np.ndarray, " c"]:
+    """The noise of the readings of each field, in units of its spread; the common one for fields that
+    were not read."""
     counts = [len(readings.measured(name).rows) for name in readings.fields]
     parts = np.split(found.sigmas, np.cumsum(counts)[:-1])
     return np.array([np.median(part) if len(part) else found.sigma for part in parts])
 
 
-def left_out_errors(found: Answer, readings: Observations, which: Groups | None):
-    """What is wrong with the prediction of every measured value from the readings but that one, and
-    its σ; with `which` sensor took each reading, from the other sensors."""
-    if which is None:
+def left_out_errors(found: GaussianFit, readings: Observations, sensor_of: Groups | None):
+    """The error of the prediction of every measured value from all other readings, and its σ; with
+    `sensor_of` each reading, from the other sensors."""
+    if sensor_of is None:
         return found.left_out()
-    by_field = [which[readings.measured(name).rows] for name in readings.fields]
+    by_field = [sensor_of[readings.measured(name).rows] for name in readings.fields]
     return found.left_out(np.concatenate(by_field))
 
 
 def errors_without(
-    found: Answer, readings: Observations, rows: Int[np.ndarray, " m"]
+    found: GaussianFit, readings: Observations, rows: Int[np.ndarray, " m"]
 ) -> Float[np.ndarray, " k"]:
-    """What is wrong with the prediction of all values measured in some `rows`, in units of the spread,
-    from the readings that are left: as a network is judged that was not shown those rows."""
+    """The errors of the predictions of all values measured in some `rows` from the other readings, in
+    units of the spread: as a network is judged that was not shown those rows."""
     values = np.concatenate([readings.measured(name).rows for name in readings.fields])
     return found.without(np.flatnonzero(np.isin(values, rows)))[0]
 
 
-def left_out_predictions(found: Answer, readings: Observations) -> Float[np.ndarray, "n c"]:
-    """What is said of every measured value by the others, or by other sensors where they can be spared;
-    NaN where there is none. The readings are those of the problem, in its order."""
+def left_out_predictions(found: GaussianFit, readings: Observations) -> Float[np.ndarray, "n c"]:
+    """The prediction of every measured value from the others, or from other sensors where these can be
+    spared; NaN where nothing was measured. The readings are those of the problem, in its order."""
     predictions = np.full(np.shape(readings.values), np.nan)
     spread, start = np.asarray(found.model.scaling.spread, float), 0
     zero = found.model.scaling.origin.along(readings.fields)
@@ -350,16 +353,16 @@ def left_out_predictions(found: Answer, readings: Observations) -> Float[np.ndar
     return predictions
 
 
-def drawn_members(found: Found | Averaged, settings: Posterior):
+def draw_members(found: BandFit | BandAverage, settings: Posterior):
     """Models and equations drawn from the posterior, stacked, in pairs ± around the fit."""
-    half = found.steps(settings.samples // 2)
+    half = found.draw(settings.samples // 2)
     steps, weights = np.concatenate([half, -half]), weights_of(found.model, found.pde)
     network = found.model.network
     directions = network.readouts(steps[:, : network.size])
     with jax.enable_x64(True):
         bases = batched.repeat(found.model, len(steps))
-        moved = [
+        pdes = [
             cast(with_weights(found.model, found.pde, weights + step)[1], jnp.float64)
             for step in steps
         ]
-        return LinearisedModel(bases, jnp.asarray(directions)), batched.stack(moved)
+        return LinearisedModel(bases, jnp.asarray(directions)), batched.stack(pdes)

@@ -1,19 +1,23 @@
-"""The fit of a sum of sines: one solve for each band that is tried, the most probable one kept.
+"""The search over bands: the sum of sines under which the readings are most probable.
 
-band_solution.py has the solve. Here is which bands are tried, and for how long.
+A sum of sines u(z) = Σ a_k sin(w_k·z + b_k) has random frequencies w in a box |w_i| ≤ b_i. The band b is
+chosen by the log-evidence, with 1 less for every doubling of a b_i:
 
+    b* = argmax  log p(readings | equation, b) - Σ log2 b_i
 
-Where the only unknown coefficient of an equation begins.
-
-Linearised at a coefficient that is far off and at the field that few sensors suggest, an equation is most
-probable where it is dropped, and the coefficient comes to rest anywhere. But at every value of it the
-equation is linear, and one solve says how probable the readings are. So values around the first guess
-are tried with few sines. The search begins at another one if that makes the readings plainly more
-probable, by an equation that is believed more than it is at the first guess.
+1. Scan. With few sines, bands from a coarse grid are tried: of all axes at once, then of one axis after
+   the other until none changes. Each needs one linear solve, because coefficients are held at their last
+   values; where the equation is not linear, the readings alone are solved for. With coefficients that
+   were fitted, the scan is repeated.
+2. Climb. From there all sines are fitted, in bands that differ by factors of 2, then of √2, as long as
+   the evidence grows. Where waves that satisfy the equation are known (models/exact_waves.py), both steps
+   are done with them as well, and the more probable functions are kept.
+3. Finish. The best band is fitted with more sines where there is time, and averaged with bands that are
+   nearly as probable, or with other sines of the same band (band_posterior.py).
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import jax
@@ -21,142 +25,70 @@ import jax.numpy as jnp
 import numpy as np
 
 from pgt.core.unknown import named_unknowns
-from pgt.inference.linear_gaussian import CLEAN, Rows, Solved, most_probable
+from pgt.inference.evidence import MAX_EXACT_SIGMA
+from pgt.inference.linear_gaussian import GaussianPosterior
 from pgt.methods.closed_form.band_posterior import (
-    PLAINLY,
-    Averaged,
-    Found,
-    averaged,
-    cost_of_band,
-    of_two,
+    BandAverage,
+    BandFit,
+    average_bands,
+    average_two,
+    band_penalty,
 )
 from pgt.methods.closed_form.band_solution import (
-    NODES,
-    VEILS,
-    readings_alone,
-    solved_at_once,
-    solved_in_turn,
-    symbol_of,
-    veiled,
+    needed_floor,
+    posterior_with_fixed_coefficients,
+    readings_posterior,
+    solve_linear,
+    solve_nonlinear,
 )
-from pgt.methods.closed_form.design_rows import (
-    COEFFICIENT_UNIT,
-    nodes_of,
-    rows_of,
-    weights_of,
-    with_weights,
-)
-from pgt.methods.closed_form.smoothness_average import PRIORS, over_smoothness
-from pgt.methods.coefficients import are_settled, log_of, raw_of
+from pgt.methods.closed_form.design_rows import nodes_of
+from pgt.methods.closed_form.equation_symbol import symbol_of
+from pgt.methods.closed_form.smoothness_average import PRIOR_COUNT, average_over_smoothness
+from pgt.methods.coefficients import are_settled
 from pgt.methods.finished_fit import COEFFICIENT_NOT_AT_REST, SOLVED_IN_CLOSED_FORM, Fit
 from pgt.methods.history import History
 from pgt.models.features import FIRST_BAND, Features
-from pgt.nn.scaling import Scaling
 from pgt.nn.trees import cast
-from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import functions_of, wall_fields
 from pgt.problem.assembly import Task
 from pgt.problem.budget import Deadline
 from pgt.problem.linearity import is_linear, is_solved_by_one_solve
 
-SINES = 200  # of every field, at most: with half of them values look alike
-# Of a logarithm: from a fifth of the first guess to five times it.
-GUESS_DECADES = 0.125 * np.arange(-12, 13)
-BELIEVED = 2.0  # log10 of ρ, more than at the first guess
-
-
-def begun(model: Features, task: Task, deadline: Deadline, band: tuple[float, ...]) -> Task:
-    """The task with the coefficient where its search is to begin: at its first guess, or elsewhere."""
-    if len(named_unknowns(task.pde)) != 1 or not is_held(task, model.scaling):
-        return task
-    few = model.with_sines(min(SINES, len(model.network.sines.phases)), band)
-    alone = readings_alone(few, task)
-    veil = VEILS[0] if alone.sigma < VEILS[0] else 0.0
-    first = _solved_at(task.pde, few, task, veil)
-    best, where = first, task.pde
-    for step in GUESS_DECADES:
-        if not deadline.allows(0.0):
-            break
-        pde = _moved(few, task.pde, float(step))
-        found = _solved_at(pde, few, task, veil)
-        if found.evidence > best.evidence:
-            best, where = found, pde
-    plainly = best.evidence > first.evidence + PLAINLY
-    return replace(task, pde=where) if plainly and _is_believed(best, first) else task
-
-
-def is_held(task: Task, scaling: Scaling) -> bool:
-    """Whether one solve says how probable the readings are by coefficients that are held."""
-    return task.problem.likelihood == "gauss" and is_linear(task.pde, scaling)
-
-
-def held_evidence(model: Features, pde: AbstractPDE, task: Task) -> float:
-    """How probable the readings are where the coefficients are what they are in `pde`, by one solve."""
-    veil = VEILS[0] if readings_alone(model, task).sigma < VEILS[0] else 0.0
-    return _solved_at(pde, model, task, veil).evidence
-
-
-def _is_believed(found: Solved, first: Solved) -> bool:
-    return found.exponent >= first.exponent + BELIEVED
-
-
-def _moved(model: Features, pde: AbstractPDE, step: float) -> AbstractPDE:
-    """The equation with its coefficient elsewhere."""
-    node, weights = named_unknowns(pde)[0][1], weights_of(model, pde)
-    weights[-1] = raw_of(node, log_of(node, float(node.raw)) + step) / COEFFICIENT_UNIT
-    return with_weights(model, pde, weights)[1]
-
-
-def _solved_at(pde: AbstractPDE, model: Features, task: Task, veil: float) -> Solved:
-    """The field where the coefficient is known to be what it is."""
-    return most_probable(veiled(_held(rows_of(model, pde, task.problem, NODES), model, pde), veil))
-
-
-def _held(rows: Rows, model: Features, pde: AbstractPDE) -> Rows:
-    """The same without the columns of coefficients, which stay where they are."""
-    fields = model.network.readout.size
-    known = rows.equation[:, fields:] @ weights_of(model, pde)[fields:]
-    return replace(
-        rows, equation=rows.equation[:, :fields], target=rows.target - known,
-        readings=rows.readings[:, :fields],
-    )  # fmt: skip
-
-
-FIRST_WAVES = (3, 3, 3, 1)  # along each axis, by how many are periodic: 27 with three, or 343
-BAND_FACTORS = (2.0, math.sqrt(2.0))  # factors of the band that are tried, first large ones
-# Bands of sines, and of functions that satisfy the equation: a trial without its rows takes less than
-# half of the time, and the smaller steps of a search need as many trials again.
-MOST_TRIALS, EXACT_TRIALS = 16, 32
-LEAST_BAND = 2.0  # where narrow ones are tried on purpose: two thirds of a wave
-LEAST_SMOOTH = 4.0  # the same for functions that multiply fields, whose sines become smaller in it
-QUICK = 800  # weights that a search can afford in every trial; of more, half are searched with
-WIDEST_SHOWN = 100.0  # thirty waves: more are not looked for in the readings alone
-LEAPS = (2, 3, 4)  # doublings of a band at once
-LOST = 0.5  # of the spread: a field that misses readings by so much has not been seen
-FOLLOWED = 2.0  # times what readings were missed by before: then they are no longer followed
-EXACT = 1e-11  # of the spread: a field known that well needs no better band
-# Of the seconds: after them no further band is tried, where something else is to follow and where not.
-SHARE, ALONE = 0.3, 0.7
-# Of the seconds: what is drawn, left out and doubted after the search takes about two of its solves.
-AFTER = 0.1
-OURS = 2 / 3  # of the seconds where a network may be tried as well; of these again where it will be
-LEAST_FOR_NETWORK = 10.0  # seconds: what a network compiles takes most of them
-POOR = 1e-3  # of the spread: an error of sines beyond which a network is tried, too
-FEWEST_TO_CHOOSE = 80  # readings, a tenth of which judge between two models
-TESTED = 256  # points at which a field is asked whether it is exact
+# Weights of all fields in the scan: with half of them bands look alike, more cost time.
+SCAN_WEIGHTS = 200
+# The bands of the scan in unit coordinates: from two thirds of a wave to forty.
+SCAN_BANDS = (2.0, 8.0, 32.0, 128.0)
+# The factors by which the band changes in the climb, and its trials, at most.
+BAND_FACTORS = (2.0, math.sqrt(2.0))
+MAX_TRIALS = 16
+# The smallest band with functions that multiply fields: their prior follows the band.
+MIN_BAND_WITH_FUNCTIONS = 4.0
+# Weights that every trial of the climb can afford; of more, half are used in it.
+MAX_TRIAL_WEIGHTS = 800
+# An error in units of the spread that no better band lowers; and one beyond which a network is asked.
+EXACT_ERROR, MAX_GOOD_ERROR = 1e-11, 1e-3
+# The nodes at which these errors are computed.
+ERROR_NODES = 256
+# The share of the seconds for scan and climb where more sines or a network are to follow; the shares for
+# the whole fit where a network may follow, and where only the stated error is to be computed.
+SEARCH_SHARE, SHARE_BEFORE_NETWORK, SHARE_BEFORE_ERRORS = 0.4, 2 / 3, 0.9
+# What a network needs: seconds to compile, and readings of which a tenth can judge it.
+MIN_SECONDS_OF_NETWORK, MIN_READINGS_TO_JUDGE = 10.0, 80
 
 Report = Callable[[float, dict[str, float]], None]
+Band = tuple[float, ...]
 
 
-def is_contested(task: Task) -> bool:
-    """Whether a network may be asked as well, with time for it and readings to tell which is better."""
+def leaves_time_for_network(task: Task) -> bool:
+    """Whether a network may be asked as well: there are seconds for it, and readings to judge it."""
     seconds = (task.requested_training or task.training).seconds
-    in_time = seconds is None or (1 - OURS) * seconds >= LEAST_FOR_NETWORK
-    return task.has_fallback and in_time and len(task.problem.observations) >= FEWEST_TO_CHOOSE
+    in_time = seconds is None or (1 - SHARE_BEFORE_NETWORK) * seconds >= MIN_SECONDS_OF_NETWORK
+    has_judges = len(task.problem.observations) >= MIN_READINGS_TO_JUDGE
+    return task.has_fallback and in_time and has_judges
 
 
-def fit_features(task: Task, report: Report) -> tuple[Found | Averaged, Fit]:
-    """The most probable field of the task, and how it was found."""
+def fit_features(task: Task, report: Report) -> tuple[BandFit | BandAverage, Fit]:
+    """The most probable field of the task with its posterior, and the record of the search."""
     search = _Search(task, report)
     found = search.best()
     with jax.enable_x64(True):
@@ -171,340 +103,225 @@ def fit_features(task: Task, report: Report) -> tuple[Found | Averaged, Fit]:
 
 
 class _Basis:
-    """What a search knows of one kind of functions: bands tried so far and what was found with each, the
-    seconds of the quickest and of the latest trial, how many functions there are in a trial and at last,
-    and how many bands are tried at most."""
+    """One kind of functions: the fit of every band tried so far, the seconds of the quickest and of the
+    latest one, and the number of functions of a trial and of the last fit."""
 
-    def __init__(self, model: Features, deadline: Deadline, at_once: bool):
+    def __init__(self, model: Features, deadline: Deadline, is_linear: bool):
         self.model = model
-        self.tried: dict[tuple[float, ...], Found] = {}
+        self.fits: dict[Band, BandFit] = {}
         self.quickest, self.latest = math.inf, 0.0
         network = model.network
-        if (
-            network.is_exact
-        ):  # all fields share the weights; and fewer functions come of what is asked for
-            fields, count, self.most = 1, model.count or network.size, EXACT_TRIALS
+        if network.is_exact:  # all fields share the weights
+            fields, count = 1, model.count or network.size
         else:
-            fields, count, self.most = len(network.readout), len(network.sines.phases), MOST_TRIALS
-        self.full = deadline.affordable_sines(count, fields, at_once)
-        self.count = self.full if fields * self.full <= QUICK else self.full // 2
+            fields, count = len(network.readout), len(network.sines.phases)
+        self.full_count = deadline.affordable_sines(count, fields, is_linear)
+        is_quick = fields * self.full_count <= MAX_TRIAL_WEIGHTS
+        self.trial_count = self.full_count if is_quick else self.full_count // 2
+        self.scan_count = min(max(SCAN_WEIGHTS // fields, 1), self.full_count)
 
 
 class _Search:
-    """The functions that are tried: sines, and beside them such as satisfy the equation, where there are
-    some; `basis` are those that are tried now."""
+    """The search of one task; its `bases` are sines and, where known, waves that satisfy the equation."""
 
     def __init__(self, task: Task, report: Report):
         assert isinstance(task.model, Features)
         self.task, self.report = task, report
-        self.share = SHARE
         self.deadline = Deadline(_seconds(task))
-        self.at_once = is_solved_by_one_solve(task.pde, task.model.scaling)
-        self.basis = _Basis(task.model, self.deadline, self.at_once)
-        exact = self._exact_model()
-        self.other = exact and _Basis(exact, self.deadline, self.at_once)
-        # With a wide band, fields and functions that multiply each other have more ways to go wrong.
-        self.is_narrow = bool(functions_of(task.pde)) and not self.at_once
-        self.is_veiled = bool(named_unknowns(task.pde))
+        scaling = task.model.scaling
+        self.is_one_solve = is_solved_by_one_solve(task.pde, scaling)
+        self.has_linear_fields = is_linear(task.pde, scaling)
+        self.has_functions = bool(functions_of(task.pde)) and not self.is_one_solve
+        models = [model for model in (self._exact_waves(), task.model) if model is not None]
+        self.bases = [_Basis(model, self.deadline, self.is_one_solve) for model in models]
         self.history = History.empty(["data"], [name for name, _ in named_unknowns(task.pde)])
         self.first_seconds = 0.0
-        self.test = nodes_of(task.problem.domain, TESTED)
+        self.nodes = nodes_of(task.problem.domain, ERROR_NODES)
 
-    def best(self) -> Found | Averaged:
-        """That of greatest evidence among those worth trying, averaged with those that are nearly as
-        probable where there are no coefficients to be learnt."""
-        if self.model.band is not None:
-            return self._try(self.model.band, self.full)
-        first = self._first()
-        self.task = begun(self.model, self.task, self.deadline, first)
-        best = self._better_seen(self._seen(self._or_other_basis(self._try(first))))
-        best = self._climbed(best)
-        other = self._or_other_basis(best)
-        best = self._heard(best if other is best else self._climbed(other))
-        if self._is_open(best):
-            return over_smoothness(best, self.model, self.task, self.full)
-        share = OURS if is_contested(self.task) and self._is_poor(best) else 1.0
-        count = self.deadline.sines_in_remaining_time(
-            self.count, self.full, self.basis.quickest, share
-        )
-        rivals = {found.band: found for found in self.tried.values()}
-        if count > self.count:
-            more = self._try(best.band, count, best.solved.peak.exponent)
-            best = best if are_settled(best.learnt) and not are_settled(more.learnt) else more
-        if named_unknowns(self.task.pde):
-            return best
-        return self._with_other_sines(averaged(best, rivals))
+    def best(self) -> BandFit | BandAverage:
+        """The fit of greatest evidence, averaged where others are nearly as probable."""
+        sines = self.bases[-1]
+        if sines.model.band is not None:
+            return self._fit(sines, sines.model.band, sines.full_count)
+        best, basis = None, sines
+        for other in self.bases:
+            if best is not None and (self._is_exact(best) or not self.deadline.allows(0.0)):
+                break
+            found = self._climb(other, self._first_fit(other))
+            if best is None or found.is_better_than(best):
+                best, basis = found, other
+        assert best is not None  # there is a basis
+        return self._finish(best, basis)
 
-    def _exact_model(self) -> Features | None:
+    def _first_fit(self, basis: _Basis) -> BandFit:
+        """The fit in the band of the scan. With the coefficients of that fit the scan may find a better
+        band: in one that the field does not fit, the equation is softened and coefficients are biased."""
+        best, given = self._fit(basis, self._scan(basis)), self.task
+        while best.learnt and self._has_search_time():
+            self.task = replace(given, pde=best.pde)
+            band = self._scan(basis, best.band)
+            found = None if band in basis.fits else self._fit(basis, band)
+            self.task = given
+            if found is None or not found.is_better_than(best):
+                break
+            best = found
+        return best
+
+    def _exact_waves(self) -> Features | None:
         """Waves that satisfy the equation, where it has some that are known and the domain is a box."""
         model = self.task.model
         assert isinstance(model, Features)
-        if not self.at_once or model.local is not None or model.band is not None:
+        if not self.is_one_solve or model.local is not None or model.band is not None:
             return None
         symbol = symbol_of(self.task.pde, model.scaling)
         return symbol and model.satisfying(symbol)
 
-    @property
-    def model(self) -> Features:
-        return self.basis.model
+    # ------------------------------------------------------------------------------ 1. scan
 
-    @property
-    def tried(self) -> dict[tuple[float, ...], Found]:
-        return self.basis.tried
+    def _scan(self, basis: _Basis, first: Band | None = None) -> Band:
+        """The most probable band of the coarse grid and `first`, one axis after the other."""
+        band = first or (FIRST_BAND,) * len(basis.model.scaling.middle)
+        if self.has_functions:  # a band that suits the field alone says nothing of them
+            return band
+        few = basis.model.with_sines(basis.scan_count, band)
+        floor = needed_floor(few, self.task)
+        known: dict[Band, float] = {}
 
-    @property
-    def full(self) -> int:
-        return self.basis.full
+        def evidence(tried: Band) -> float:
+            if tried not in known:
+                model = basis.model.with_sines(basis.scan_count, tried)
+                known[tried] = self._scan_posterior(model, floor).evidence
+            return known[tried] - band_penalty(tried)
 
-    @property
-    def count(self) -> int:
-        return self.basis.count
-
-    def _or_other_basis(self, best: Found) -> Found:
-        """The best so far, or what is found with the same band and the other functions, which are then
-        gone on with, where that is more probable. Both say how probable the readings are, and nothing
-        else tells which of them the field is made of."""
-        if self.other is None or not self.deadline.allows(self._cost_of_other(), ALONE):
-            return best
-        self.basis, self.other = self.other, self.basis
-        found = self.tried.get(best.band) or self._try(best.band)
-        if found.is_better_than(best):
-            return found
-        self.basis, self.other = self.other, self.basis
-        return best
-
-    def _cost_of_other(self) -> float:
-        """The seconds of a trial with the other functions; those that satisfy the equation need less."""
-        assert self.other is not None
-        return self.other.quickest if self.other.tried else self.basis.quickest
-
-    def _climbed(self, best: Found) -> Found:
-        for factor in BAND_FACTORS:
-            best = self._climb(best, factor)
-        return best
-
-    def _is_open(self, best: Found) -> bool:
-        """Whether functions on walls are to be asked how smooth they are, and there is time."""
-        has_some = self.at_once and bool(wall_fields(self.task.pde))
-        return has_some and best.sigma > CLEAN and self.deadline.allows(PRIORS * self.basis.latest)
-
-    def _with_other_sines(self, found: Found | Averaged) -> Found | Averaged:
-        """Averaged with what other sines of its band say, where it is known better than noise would tell,
-        by exact readings or by all that walls and start say, and there is time."""
-        if isinstance(found, Averaged) or not self.at_once:
-            return found
-        is_noisy = found.sigma > CLEAN and self._is_poor(found)
-        if is_noisy or not self.deadline.allows(self.basis.latest):
-            return found
-        model = found.model.with_seed(self.model.seed + 1)
-        solution = solved_at_once(model, self.task, found.solved.exponent)
-        return of_two(found, Found(found.band, *solution))
-
-    def _first(self) -> tuple[float, ...]:
-        """From where a search begins. An equation that is solved in turn is linearised at the field that
-        the readings alone show first: it begins with a band in which there is such a field."""
-        wraps = self.model.scaling.periodic
-        waves = FIRST_WAVES[min(sum(wraps), len(FIRST_WAVES) - 1)]
-        usual = tuple(waves * math.pi if wrapped else FIRST_BAND for wrapped in wraps)
-        return usual if self.at_once or self.is_narrow else self._shown(usual)
-
-    def _shown(self, band: tuple[float, ...]) -> tuple[float, ...]:
-        """The band, wider along each axis as long as that makes the readings alone more probable: by a
-        doubling, else by several at once, since of a wave nothing is seen in a band without it."""
-        best, moved = self._by_readings(band), True
-        while moved:
-            moved = False
-            for others in (_wider(band, (1,)), _wider(band, LEAPS)):
-                found = {other: self._by_readings(other) for other in others if self._has_time()}
-                likeliest = max(found, key=lambda other: found[other], default=band)
-                if moved := found.get(likeliest, best) > best:
-                    band, best = likeliest, found[likeliest]
-                    break
+        band = max([band, *((b,) * len(band) for b in SCAN_BANDS)], key=evidence)
+        before = None
+        while band != before and self._has_search_time():
+            before = band
+            for axis in range(len(band)):
+                others = [(*band[:axis], b, *band[axis + 1 :]) for b in SCAN_BANDS]
+                band = max([band, *others], key=evidence)
         return band
 
-    def _has_time(self) -> bool:
-        return self.deadline.allows(0.0, SHARE)
+    def _scan_posterior(self, model: Features, sigma_floor: float) -> GaussianPosterior:
+        """By one solve with the coefficients held; where that is not linear, by the readings alone."""
+        if self.has_linear_fields:
+            return posterior_with_fixed_coefficients(model, self.task, sigma_floor)
+        return readings_posterior(model, self.task, sigma_floor)
 
-    def _by_readings(self, band: tuple[float, ...]) -> float:
-        """How probable the readings are by themselves."""
-        model = self.model.with_sines(self.count, band)
-        solved = readings_alone(model, self.task, VEILS[0] if self.is_veiled else 0.0)
-        return solved.evidence - cost_of_band(band)
+    def _has_search_time(self) -> bool:
+        return self.deadline.allows(0.0, SEARCH_SHARE)
 
-    def _better_seen(self, best: Found) -> Found:
-        """From the best so far to the band that suits its coefficients, and to those found there, as long
-        as that is better.
+    # ------------------------------------------------------------------------------ 2. climb
 
-        In a band that the field does not fit, an equation is most probable that is hardly believed, with
-        coefficients that are biased by what it is not believed for. Steps from band to band which solve
-        for both take long, and may end in the next such place.
-        """
-        moved = bool(best.learnt) and is_held(self.task, self.model.scaling)
-        while moved and self.deadline.allows(0.0, ALONE):
-            band = self._suited(best)
-            if band in self.tried:
-                break
-            found = self._try(band)
-            moved = found.is_better_than(best)
-            best = found if moved else best
-        return best
-
-    def _suited(self, found: Found) -> tuple[float, ...]:
-        """The band in which readings are most probable by an equation with these coefficients."""
-
-        def evidence(band: tuple[float, ...]) -> float:
-            model = self.model.with_sines(min(SINES, self.count), band)
-            return held_evidence(model, found.pde, self.task) - cost_of_band(band)
-
-        band, moved = found.band, True
-        known = {band: evidence(band)}
-        while moved and self.deadline.allows(0.0, ALONE):
-            others = _neighbours(band, BAND_FACTORS[0], self.is_narrow)
-            known |= {other: evidence(other) for other in others if other not in known}
-            best = max(known, key=lambda other: known[other])
-            moved, band = best != band, best
-        return band
-
-    def _seen(self, first: Found) -> Found:
-        """The first try, or a better one in the band that readings alone show, where it explains next to
-        none of them: then its neighbours are no better, and none of them leads to the field."""
-        if not self.at_once or first.sigma < LOST:
-            return first
-        band = self._shown(first.band)
-        if band in self.tried:
-            return first
-        found = self._try(band)
-        return found if found.is_better_than(first) else first
-
-    def _heard(self, best: Found) -> Found:
-        """The best so far, or a better one in which the equation is heard, where it makes readings no
-        more probable than they are by themselves.
-
-        Of sensors that stand still, each is followed by itself in a band that is wide enough across
-        them, and no equation holds between them. The way back leads through bands that are less probable.
-        """
-        has_time = self.deadline.allows(self.basis.quickest, ALONE)
-        if not (self.at_once and has_time) or self.model.network.is_exact:
-            return best
-        if self._is_exact(best) or self._is_heard(best):
-            return best
-        # More sines, or a network, would follow each sensor just as well.
-        self.basis.most, self.share = len(self.tried) + MOST_TRIALS, ALONE
-        for axis in range(len(best.band)):
-            self._narrow(best, axis)
-        heard = [found for found in self.tried.values() if self._is_heard(found)]
-        if not heard:
-            return best
-        other = max(heard, key=lambda found: found.evidence)
+    def _climb(self, basis: _Basis, best: BandFit) -> BandFit:
+        """From band to neighboring band, first by large factors, while one of them is better; first in
+        the direction that was better before."""
         for factor in BAND_FACTORS:
-            other = self._climb(other, factor)
-        return other if other.is_better_than(best) else best
-
-    def _narrow(self, best: Found, axis: int) -> None:
-        """Bands ever narrower along an axis are tried, as long as readings are followed in them."""
-        band = best.band
-        while (band := _changed(band, axis, 0.5))[axis] >= LEAST_BAND and not self._is_over(best):
-            found = self.tried.get(band) or self._try(band)
-            if found.sigma > FOLLOWED * best.sigma:
-                break
-
-    def _is_heard(self, found: Found) -> bool:
-        """Whether the equation makes the readings plainly more probable."""
-        alone = readings_alone(self.model.with_sines(self.count, found.band), self.task)
-        return found.solved.peak.evidence > alone.evidence + PLAINLY
-
-    def _climb(self, best: Found, factor: float) -> Found:
-        """From the best so far to its neighbours, while one of them is better; further on the way that
-        was better before."""
-        moved, is_narrow = True, self.is_narrow
-        while moved and not self._is_over(best):
-            moved = False
-            for band in _neighbours(best.band, factor, is_narrow):
-                is_flat = self.is_narrow and min(band) < LEAST_SMOOTH
-                if band in self.tried or is_flat or self._is_over(best):
-                    continue
-                found = self._try(band)
-                if found.is_better_than(best):
-                    is_narrow = math.prod(found.band) < math.prod(best.band)
-                    best, moved = found, True
-                    break
+            is_moving, narrow_first = True, self.has_functions
+            while is_moving and not self._is_over(basis, best):
+                is_moving = False
+                for band in _neighbors(best.band, factor, narrow_first):
+                    is_flat = self.has_functions and min(band) < MIN_BAND_WITH_FUNCTIONS
+                    if band in basis.fits or is_flat or self._is_over(basis, best):
+                        continue
+                    found = self._fit(basis, band)
+                    if found.is_better_than(best):
+                        narrow_first = math.prod(found.band) < math.prod(best.band)
+                        best, is_moving = found, True
+                        break
         return best
 
-    def _is_over(self, best: Found) -> bool:
-        if len(self.tried) >= self.basis.most or not self.deadline.allows(
-            self.basis.quickest, ALONE
-        ):
-            return True
-        late = not self.deadline.allows(self.basis.quickest, self.share)
-        return (late and self._is_followed(best)) or self._is_exact(best)
+    def _is_over(self, basis: _Basis, best: BandFit) -> bool:
+        is_followed = basis.full_count > basis.trial_count or (
+            leaves_time_for_network(self.task) and self._is_poor(best)
+        )
+        share = SEARCH_SHARE if is_followed else 1.0
+        in_time = self.deadline.allows(basis.quickest, share)
+        return not in_time or len(basis.fits) >= MAX_TRIALS or self._is_exact(best)
 
-    def _is_followed(self, best: Found) -> bool:
-        """Whether a solve with more sines, or a network, is to have the seconds that are left."""
-        return self.full > self.count or (is_contested(self.task) and self._is_poor(best))
-
-    def _is_exact(self, found: Found) -> bool:
-        return self.at_once and float(np.max(found.spread(self.test))) < EXACT
-
-    def _is_poor(self, found: Found) -> bool:
-        return float(np.sqrt(np.mean(found.spread(self.test) ** 2))) > POOR
-
-    def _try(
-        self, band: tuple[float, ...], count: int | None = None, near: float | None = None
-    ) -> Found:
-        """One band; `near`: log10 of the ρ that fewer sines of that band had."""
-        before, model = self.deadline.spent, self.model.with_sines(count or self.count, band)
-        if self.at_once:
-            solution = solved_at_once(model, self.task, near)
+    def _fit(
+        self, basis: _Basis, band: Band, count: int | None = None, near: float | None = None
+    ) -> BandFit:
+        """The fit in one band; `near`: log10 of the ρ that fewer sines of that band have."""
+        before = self.deadline.spent
+        model = basis.model.with_sines(count or basis.trial_count, band)
+        if self.is_one_solve:
+            found = solve_linear(model, self.task, near)
         else:
-            solution = solved_in_turn(model, self.task, self.deadline)
-        found = self.tried[band] = Found(band, *solution)
-        self.basis.latest = self.deadline.spent - before
-        self.basis.quickest = min(self.basis.quickest, self.basis.latest)
-        self.report(len(self.tried) / MOST_TRIALS, {"evidence": found.evidence})
-        self._write_down(found)
+            found = solve_nonlinear(model, self.task, self.deadline)
+        basis.fits[band] = found
+        basis.latest = self.deadline.spent - before
+        basis.quickest = min(basis.quickest, basis.latest)
+        self.report(min(len(basis.fits) / MAX_TRIALS, 1.0), {"evidence": found.evidence})
+        self._record(found)
         return found
 
-    def _write_down(self, found: Found) -> None:
+    def _record(self, found: BandFit) -> None:
         self.first_seconds = self.first_seconds or self.deadline.spent
-        error = float(np.sqrt(np.mean(found.solved.left_out()[0] ** 2)))
+        error = float(np.sqrt(np.mean(found.posterior.left_out()[0] ** 2)))
         coefficients = {name: node.value for name, node in named_unknowns(found.pde)}
-        losses = {"data": found.solved.sigma**2}
-        self.history.add(len(self.tried), error, losses, {"data": 1.0}, coefficients)
+        losses, step = {"data": found.sigma**2}, len(self.history.step) + 1
+        self.history.add(step, error, losses, {"data": 1.0}, coefficients)
+
+    # ------------------------------------------------------------------------------ 3. finish
+
+    def _finish(self, best: BandFit, basis: _Basis) -> BandFit | BandAverage:
+        """The best with more sines, and averaged."""
+        has_open_walls = self.is_one_solve and bool(wall_fields(self.task.pde))
+        is_noisy = best.sigma > MAX_EXACT_SIGMA
+        if has_open_walls and is_noisy and self.deadline.allows(PRIOR_COUNT * basis.latest):
+            return average_over_smoothness(best, basis.model, self.task, basis.full_count)
+        is_followed = leaves_time_for_network(self.task) and self._is_poor(best)
+        count = self.deadline.sines_in_remaining_time(
+            basis.trial_count, basis.full_count, basis.quickest,
+            SHARE_BEFORE_NETWORK if is_followed else 1.0,
+        )  # fmt: skip
+        fits = dict(basis.fits)
+        if count > basis.trial_count:
+            more = self._fit(basis, best.band, count, best.posterior.maximum.log_stiffness)
+            if are_settled(more.learnt) or not are_settled(best.learnt):
+                best = more
+        if named_unknowns(self.task.pde):
+            return best
+        return self._with_other_sines(average_bands(best, fits), basis)
+
+    def _with_other_sines(self, found: BandFit | BandAverage, basis: _Basis):
+        """Averaged with the fit of other sines of the band, where that error is larger than the noise
+        leaves: with exact readings, or where conditions determine the field."""
+        if isinstance(found, BandAverage) or not self.is_one_solve:
+            return found
+        is_noisy = found.sigma > MAX_EXACT_SIGMA and self._is_poor(found)
+        if is_noisy or not self.deadline.allows(basis.latest):
+            return found
+        model = found.model.with_seed(basis.model.seed + 1)
+        return average_two(found, solve_linear(model, self.task, found.posterior.log_stiffness))
+
+    def _is_exact(self, found: BandFit) -> bool:
+        return self.is_one_solve and float(np.max(found.spread(self.nodes))) < EXACT_ERROR
+
+    def _is_poor(self, found: BandFit | BandAverage) -> bool:
+        return float(np.sqrt(np.mean(found.spread(self.nodes) ** 2))) > MAX_GOOD_ERROR
 
 
 def _seconds(task: Task) -> float | None:
-    """A third of them is left to another model, where there may be one."""
+    """The seconds of the fit: a share is left to a network, or to the stated error."""
     seconds = task.training.seconds
     if seconds is None:
         return None
-    return (OURS if is_contested(task) else 1 - AFTER) * seconds
+    share = SHARE_BEFORE_NETWORK if leaves_time_for_network(task) else SHARE_BEFORE_ERRORS
+    return share * seconds
 
 
-def _wider(band: tuple[float, ...], doublings: Sequence[int]) -> Iterator[tuple[float, ...]]:
-    """Along each axis by itself, as far as is looked for in the readings alone."""
-    for axis in range(len(band)):
-        for wide in (_changed(band, axis, 2.0**power) for power in doublings):
-            if wide[axis] < 2 * WIDEST_SHOWN:
-                yield wide
-
-
-def _changed(band: tuple[float, ...], axis: int, factor: float) -> tuple[float, ...]:
-    return tuple(_rounded(factor * b) if k == axis else b for k, b in enumerate(band))
-
-
-def _neighbours(
-    band: tuple[float, ...], factor: float, narrow_first: bool
-) -> Iterator[tuple[float, ...]]:
-    """All axes wider, each by itself wider, the same narrower; or the narrower ones first."""
+def _neighbors(band: Band, factor: float, narrow_first: bool) -> Iterator[Band]:
+    """All axes wider, each alone wider, the same narrower; or the narrower ones first."""
     changes = (1 / factor, factor) if narrow_first else (factor, 1 / factor)
     for change in changes:
         if len(band) > 1:
             yield tuple(_rounded(b * change) for b in band)
         for axis in range(len(band)):
-            yield _changed(band, axis, change)
+            yield (*band[:axis], _rounded(band[axis] * change), *band[axis + 1 :])
 
 
 def _rounded(band: float) -> float:
-    """Two steps by √2 are one by 2: a band is not to be tried again for its last digits, of which the
-    first step has lost some."""
+    """Six digits, so that two steps by √2 are one by 2 and no band is tried twice."""
     return float(f"{band:.6g}")

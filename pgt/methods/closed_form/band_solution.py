@@ -1,42 +1,40 @@
-"""The field of sines with one band: by one solve, or by one after the other.
+r"""The fit with the sines of one band: by one solve, or by Gauss-Newton's method.
 
-A linear equation with known coefficients is solved at once (linear_gaussian.py). Otherwise the rows are
-linearised at the field found so far, again and again; the equation may only become a hundred times
-stiffer from one time to the next, and only while that makes the readings more probable.
+A linear equation with known coefficients is one linear-Gaussian problem (inference/linear_gaussian.py).
+Otherwise, from the weights a₀ that the readings alone suggest,
 
-While a coefficient is wrong, the equation only spoils readings that are known to many digits, and the
-most probable answer is to drop it. So where coefficients are to be learnt, readings lie under a veil:
-they are first taken to be noisy, and then less and less so, as long as the equation is kept and
-coefficients stay where a thicker veil showed them.
+    a_{k+1} = mean of the posterior with the rows linearized at a_k,
 
+with the stiffness ρ of the equation searched within a factor 100 of the last one, until the evidence no
+longer grows and coefficients are at rest.
 
-Unknown functions on their way from one linearisation of an equation to the next, and their prior.
+While a coefficient is wrong, the equation contradicts readings that are known to many digits, and the
+most probable fit is the one that drops the equation. So where coefficients are unknown, the noise of the
+readings is first held at a floor, and then without it, as long as the equation stays stiff and the
+coefficients stay within their intervals.
 
-A sum of sines of one band that are all alike is so smooth that a few readings say for certain what it is
-everywhere: no function is like that. The weights of a function's sines become smaller with their
-frequency instead, as those of a Matérn kernel do,
+Unknown functions have the prior of a Matérn kernel with ν derivatives: the standard deviation of the
+weight of sin(w·z) is
 
-    T(w) = (1 + |c w / band|²)^(-(ν + d/2)/2)
+    T(w) = (1 + |c w / band|²)^(-(ν + d/2)/2).
 
-whose functions have ν derivatives. Readings choose the band, and with it how fast they change.
+Without it, a few readings would determine a sum of sines of one band everywhere.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from pgt.core.errors import InputError
-from pgt.core.machine import blas_threads
-from pgt.core.unknown import named_unknowns, resolve
-from pgt.inference.equation_prior import Basis, ConditionalBasis
-from pgt.inference.likelihood import FREEDOM, KNEE, NORMAL, Likelihood
-from pgt.inference.linear_gaussian import CLEAN, CLOSE, Rows, Solved, most_probable
+from pgt.core.unknown import named_unknowns
+from pgt.inference.equation_prior import ConditionalBasis
+from pgt.inference.evidence import STIFFNESS_STEPS, fit_posterior
+from pgt.inference.linear_gaussian import GaussianPosterior, Rows
+from pgt.methods.closed_form.band_posterior import BandAverage, BandFit
 from pgt.methods.closed_form.design_rows import (
     COEFFICIENT_UNIT,
     field_rows,
@@ -52,124 +50,39 @@ from pgt.methods.coefficients import (
     are_settled,
     is_at_edge,
 )
-from pgt.models.exact_waves import Symbol
 from pgt.models.features import Features, Sines
-from pgt.nn.scaling import Scaling
-from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requested
-from pgt.physics.pde import AbstractPDE
-from pgt.physics.unknown_conditions import Bordered, functions_of, wall_fields
+from pgt.physics.unknown_conditions import functions_of, wall_fields
 from pgt.problem.assembly import Task
 from pgt.problem.budget import ROWS_PER_WEIGHT, Deadline
 from pgt.problem.field_scales import log_fields
+from pgt.problem.linearity import is_linear
 
-PLACES = 5  # at which coefficients are compared
-CONSTANT = 1e-10  # relative to the largest coefficient: what differs by less is the same
-LEAST = 1e-12  # of the largest term of an equation: a source, or a term, that is none
+# Collocation nodes, at least: more resolve a coefficient that varies, and cost a QR factorization.
+MIN_NODES = 1024
+# The noise under which coefficients are looked for first, in units of the spread.
+SIGMA_FLOOR = 3e-2
+# log10 ρ of the first linearization; and the loss of log10 ρ by which the equation counts as dropped.
+FIRST_STIFFNESS, MAX_STIFFNESS_LOSS = 2.0, 4.0
+# Standard deviations by which a coefficient may move when the floor is taken away.
+MAX_COEFFICIENT_CHANGE = 3.0
+# Linearizations, at most; and those without a gain of log-evidence of a half before the search ends.
+MAX_LINEARIZATIONS, PATIENCE, MIN_GAIN = 40, 3, 0.5
+# A coefficient of which the posterior keeps this share of the prior's deviation is not determined.
+UNINFORMED_SHARE = 0.99
+# The seed of other sines, counted from that of the fit; the next one is that of an average.
+OTHER_SEED = 2
+# The prior of a function: its derivatives ν, and c, by how much slower than a field it changes.
+FUNCTION_DERIVATIVES, FUNCTION_SLOWNESS = 2.5, 4.0
+# A function is at rest when it changes by a smaller share, or its logarithm by less.
+FUNCTION_AT_REST = 0.02
 
 
-def symbol_of(pde: AbstractPDE, scaling: Scaling) -> Symbol | None:
-    """P(κ) of a linear equation P(∂) u = 0 in unit coordinates; None where coefficients are unknown or
-    vary, where there is a source, or not as many equations as fields.
+class UnknownFunctions:
+    """The unknown functions of a task in one band: their prior and how far they may move.
 
-    >>> import pgt
-    >>> readings = pgt.sample(pgt.datasets.heat(), n=20)
-    >>> scaling = Scaling.fit(readings, pgt.Domain(x=(0, 1), t=(0, 1)))
-    >>> [symbol_of(pde, scaling) is None for pde in (pgt.Heat(0.1), pgt.Equation("u_t = x*u_xx"))]
-    [False, True]
+    `prior` has the standard deviations of the weights of functions, then of coefficients; None where
+    there are no functions.
     """
-    if isinstance(pde, Bordered) or functions_of(pde) or named_unknowns(pde):
-        return None
-    known, names = resolve(pde), [n for n in requested(pde) if n not in pde.coords]
-    with jax.enable_x64(True):
-        found = [_coefficients(known, names, scaling, seed) for seed in range(PLACES)]
-    slopes, sources = (np.stack(part) for part in zip(*found, strict=True))
-    if not np.isfinite(slopes).all() or slopes.shape[1] != len(pde.fields):
-        return None
-    scale = np.max(np.abs(slopes), axis=(0, 2))
-    varies = np.ptp(slopes, axis=0).max(axis=1) > CONSTANT * scale
-    if not (scale > 0).all() or varies.any() or (np.abs(sources) > LEAST * scale).any():
-        return None
-    symbol = _symbol(pde, names, slopes[0], scaling)
-    far = scaling.origin.along(pde.fields)
-    return None if far.any() and not symbol.holds_constants else symbol
-
-
-def _coefficients(pde: AbstractPDE, names: list[str], scaling: Scaling, seed: int):
-    """The factors of all terms of the residuals of a linear equation, and the residuals of a field
-    that is zero, at a random place."""
-    random = np.random.default_rng(seed)
-    place = np.asarray(scaling.from_unit(random.uniform(-1, 1, len(pde.coords))), float)
-    place = place + scaling.origin.along(pde.coords)
-    here = {axis: jnp.asarray(value) for axis, value in zip(pde.coords, place, strict=True)}
-
-    def rows(values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " e"]:
-        table = DerivativeTable(dict(zip(names, jnp.asarray(values), strict=True)) | here)
-        return np.array([float(row) for row in pde.residual(table).values()])
-
-    nothing = rows(np.zeros(len(names)))
-    drawn = random.uniform(1, 2, len(names))
-    slopes = [(rows(column) - nothing) / d for column, d in zip(np.diag(drawn), drawn, strict=True)]
-    return np.stack(slopes, axis=-1), nothing
-
-
-def _symbol(
-    pde: AbstractPDE, names: list[str], slopes: Float[np.ndarray, "c k"], scaling: Scaling
-) -> Symbol:
-    """The coefficients by the powers of κ in unit coordinates; every equation in its own unit."""
-    half, spread = np.asarray(scaling.half_extent, float), np.asarray(scaling.spread, float)
-    terms: dict[tuple[int, ...], np.ndarray] = {}
-    for name, column in zip(names, slopes.T, strict=True):
-        for field, along in _derivatives(name, pde):
-            powers = np.bincount(np.asarray(along, int), minlength=len(pde.coords))
-            factors = terms.setdefault(tuple(powers.tolist()), np.zeros((len(slopes),) * 2))
-            factors[:, field] += column * spread[field] / np.prod(half[list(along)])
-    factors = np.stack(list(terms.values()))
-    factors /= np.max(np.abs(factors), axis=(0, 2))[:, None]
-    return Symbol(np.array(list(terms), int), factors)
-
-
-def _derivatives(name: str, pde: AbstractPDE) -> list[tuple[int, tuple[int, ...]]]:
-    """The field, and the axes along which it is differentiated; those of a Laplacian one by one."""
-    if not name.startswith(f"{LAPLACIAN}("):
-        return [parse_name(name, pde.coords, pde.fields)]
-    field = pde.fields.index(name[len(LAPLACIAN) + 1 : -1])
-    return [(field, (a, a)) for a, axis in enumerate(pde.coords) if axis != "t"]
-
-
-# ------------------------------------------------------------------------------- the solution
-
-# The field of sines with one band: by one solve, or by one after the other.
-#
-# A linear equation with known coefficients is solved at once (linear_gaussian.py). Otherwise the rows are
-# linearised at the field found so far, again and again; the equation may only become a hundred times
-# stiffer from one time to the next, and only while that makes the readings more probable.
-#
-# While a coefficient is wrong, the equation only spoils readings that are known to many digits, and the
-# most probable answer is to drop it. So where coefficients are to be learnt, readings lie under a veil:
-# they are first taken to be noisy, and then less and less so, as long as the equation is kept and
-# coefficients stay where a thicker veil showed them.
-#
-#
-# Unknown functions on their way from one linearisation of an equation to the next, and their prior.
-#
-# A sum of sines of one band that are all alike is so smooth that a few readings say for certain
-# what it is everywhere: no function is like that. The weights of a function's sines become smaller
-# with their frequency instead, as those of a Matérn kernel do,
-#
-#     T(w) = (1 + |c w / band|²)^(-(ν + d/2)/2)
-#
-# whose functions have ν derivatives. Readings choose the band, and with it how fast they change.
-
-
-SMOOTH = 2.5  # ν: derivatives that a function has
-BENDS = 4.0  # c: the frequency from which on sines become smaller is such a part of the band
-TESTED = 256  # places where a change of a function is looked at
-RESTLESS = 0.02  # of a logarithm, or of the size of a function: such a change is not the last
-
-
-class Functions:
-    """Those of one task in one band. `prior` has the standard deviations of all weights that are not a
-    field's own: of functions, then of coefficients; None where there are no functions."""
 
     def __init__(self, model: Features, task: Task):
         pde = task.pde
@@ -177,169 +90,232 @@ class Functions:
         fields, self.count = model.network.readout.shape
         self.first = fields - len(functions)
         spread = np.asarray(model.scaling.spread, float)[self.first :]
-        self.logs = np.array([name in log_fields(pde) for name in pde.fields[self.first :]], bool)
-        self.units = np.where(self.logs, spread, 1.0)
+        self.is_log = np.array([name in log_fields(pde) for name in pde.fields[self.first :]], bool)
+        self.units = np.where(self.is_log, spread, 1.0)
         self.prior = None
         if functions:
-            sines = model.network.sines
-            assert model.band is not None  # a search says which
-            self.seen = field_rows(model, nodes_of(task.problem.domain, TESTED))
+            assert model.band is not None  # a search names it
+            self.sines = field_rows(model, nodes_of(task.problem.domain, MIN_NODES // 4))
             axes = [[pde.coords.index(a) for a in f.axes] for f in functions.values()]
-            parts = [_smooth(sines, model.band, own) for own in axes]
+            lengths = FUNCTION_SLOWNESS / np.asarray(model.band, float)
+            parts = [
+                matern_deviations(model.network.sines, own, FUNCTION_DERIVATIVES, lengths[own])
+                for own in axes
+            ]
             self.prior = np.concatenate([*parts, np.ones(len(named_unknowns(pde)))])
 
     def step(
         self, weights: Float[np.ndarray, " p"], step: Float[np.ndarray, " p"]
     ) -> tuple[float, bool]:
-        """How much of a step is to be believed, and whether there is to be another."""
+        """The share of a step that is taken, and whether functions are still moving."""
         if self.prior is None:
             return 1.0, False
         change, after = np.abs(self._values(step)), np.abs(self._values(weights + step))
-        largest = np.max(change[self.logs], initial=0.0)
-        size = np.where(self.logs, 1.0, after.max(axis=1))
-        restless = bool(np.any(change.max(axis=1) > RESTLESS * size))
-        return float(min(1.0, MAX_LOG_STEP / max(largest, MAX_LOG_STEP))), restless
+        largest = np.max(change[self.is_log], initial=0.0)
+        size = np.where(self.is_log, 1.0, after.max(axis=1))
+        is_moving = bool(np.any(change.max(axis=1) > FUNCTION_AT_REST * size))
+        return float(min(1.0, MAX_LOG_STEP / max(largest, MAX_LOG_STEP))), is_moving
 
     def _values(self, weights: Float[np.ndarray, " p"]) -> Float[np.ndarray, "k n"]:
-        """Of the functions at some places; logarithms as they are."""
+        """The functions at nodes; those in logarithms as they are."""
         begin, end = self.first * self.count, (self.first + len(self.units)) * self.count
         own = weights[begin:end].reshape(-1, self.count)
-        return self.units[:, None] * (own @ self.seen.T)
+        return self.units[:, None] * (own @ self.sines.T)
 
 
-def _smooth(sines: Sines, band: tuple[float, ...], axes: list[int]) -> Float[np.ndarray, " m"]:
-    """T of every sine; functions of a shape count as the shortest waves."""
-    waves = np.asarray(sines.frequencies, float)[:, axes] / np.asarray(band, float)[axes]
-    power = -(SMOOTH + len(axes) / 2) / 2
-    sizes = (1 + BENDS**2 * np.sum(waves**2, axis=1)) ** power
+def matern_deviations(
+    sines: Sines, axes: list[int], derivatives: float, lengths
+) -> Float[np.ndarray, " m"]:
+    """T of every sine along these axes; functions of a shape count as the shortest waves."""
+    waves = lengths * np.asarray(sines.frequencies, float)[:, axes]
+    sizes = (1 + np.sum(waves**2, axis=1)) ** (-(derivatives + len(axes) / 2) / 2)
     return np.append(sizes, np.full(sines.count - len(sizes), sizes.min()))
 
 
-NODES = 1024  # at least, where the equation holds
-ITERATIONS = 40  # linearisations
-STALE, GAIN = 3, 0.5  # those without such a gain of evidence before the end
-VEILS = (3e-2, 3e-3, 3e-4, 3e-6, 3e-8)  # of the spread: noise that coefficients are found under
-CONTRADICTED = 3.0  # standard deviations of a coefficient
-DROPPED = 4.0  # log10 of ρ: an equation that becomes so much softer is no longer believed
-SOFT = 2.0  # log10 of ρ at the first linearisation
-REWEIGHTINGS = 8
-# Rounds in which fields get a noise of their own, what is plainly not the same one, of how many readings
-# that can be told, and by how much it may change in a round.
-BALANCINGS, UNEQUAL, FEWEST_OF_A_FIELD, MOST_AT_ONCE = 4, 1.5, 10, (0.1, 10.0)
-SILENT = 0.99  # of a standard deviation left of the prior's: nothing was said
+def node_count(model: Features, task: Task) -> int:
+    """The number of collocation nodes: so many that the rows of the equation outnumber the weights."""
+    equations = max(len(task.problem.equation_scales), 1)
+    needed = math.ceil(ROWS_PER_WEIGHT * model.network.readout.size / equations)
+    return max(MIN_NODES, needed)
 
 
-# Model and equation, the posterior, what is learnt of coefficients, and the evidence under each veil.
-Solution = tuple[Features, AbstractPDE, Solved, dict[str, CoefficientEstimate], dict[float, float]]
+def readings_posterior(model: Features, task: Task, sigma_floor: float = 0.0) -> GaussianPosterior:
+    """The posterior by the readings alone, without the equation."""
+    rows = replace(rows_of(model, task.pde, task.problem, 0), sigma_floor=sigma_floor)
+    return fit_posterior(rows, task.problem.likelihood)
 
 
-class Turned(NamedTuple):
-    """Where linearisations ended: weights, the posterior, what is learnt of coefficients, and the seconds
-    that the last of them took."""
+def needed_floor(model: Features, task: Task) -> float:
+    """The floor of the noise under which coefficients are looked for; 0 where there are none, or more
+    noise."""
+    if not named_unknowns(task.pde) or readings_posterior(model, task).sigma >= SIGMA_FLOOR:
+        return 0.0
+    return SIGMA_FLOOR
+
+
+# ---------------------------------------------------------------------------------- linear equations
+
+
+def solve_linear(model: Features, task: Task, near: float | None = None) -> BandFit:
+    """The fit of a linear equation with known coefficients; `near` is a guess of its log10 ρ."""
+    rows = rows_of(model, task.pde, task.problem, node_count(model, task))
+    if wall_fields(task.pde):
+        rows = replace(rows, function_prior=UnknownFunctions(model, task).prior)
+    likelihood = task.problem.likelihood
+    found = fit_posterior(rows, likelihood, near, prefers_soft=True)
+    if near is not None and abs(found.maximum.log_stiffness - near) > STIFFNESS_STEPS[0]:
+        found = fit_posterior(rows, likelihood, prefers_soft=True)  # the maximum is elsewhere
+    return BandFit(*with_weights(model, task.pde, found.weights), found, {})
+
+
+def solve_for_priors(
+    model: Features, task: Task, priors: Iterable[Float[np.ndarray, " k"]]
+) -> Iterable[BandFit]:
+    """The fits of a linear equation for several priors of its unknown functions; the equation is
+    factorized once."""
+    rows = rows_of(model, task.pde, task.problem, node_count(model, task))
+    first = None
+    for prior in priors:
+        first = first or ConditionalBasis(rows.equation, rows.target, prior)
+        found = fit_posterior(
+            replace(rows, function_prior=prior), task.problem.likelihood,
+            prefers_soft=True, basis=first.with_prior(prior),
+        )  # fmt: skip
+        yield BandFit(*with_weights(model, task.pde, found.weights), found, {})
+
+
+def posterior_with_fixed_coefficients(
+    model: Features, task: Task, sigma_floor: float = 0.0, near: float | None = None
+) -> GaussianPosterior:
+    """The posterior of the fields where coefficients keep their values, by one solve."""
+    pde = task.pde
+    rows = rows_of(model, pde, task.problem, node_count(model, task))
+    size, weights = model.network.size, weights_of(model, pde)
+    known, prior = rows.equation[:, size:] @ weights[size:], None
+    if wall_fields(pde):
+        prior = UnknownFunctions(model, task).prior
+        prior = None if prior is None else prior[: len(prior) - len(weights) + size]
+    fixed = Rows(
+        rows.equation[:, :size], rows.target - known, rows.readings[:, :size], rows.values,
+        rows.sigma, rows.given, rows.fields, sigma_floor, prior,
+    )  # fmt: skip
+    return fit_posterior(fixed, task.problem.likelihood, near)
+
+
+def estimate_basis_error(
+    found: BandFit | BandAverage, task: Task
+) -> Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "n c"]] | None:
+    """By how much the fields at points, in physical units, change with other sines of the same band.
+
+    The posterior assumes that its sines can represent the field. A fit with as many other ones has an
+    independent error of the same size, so that their difference estimates it where it is larger than the
+    posterior: at kinks, layers and narrow pulses. It costs one solve near the stiffness of the fit. None
+    where the equation is not linear with its coefficients held.
+    """
+    fit, best = found.model, found.parts[0] if isinstance(found, BandAverage) else found
+    if not is_linear(task.pde, fit.scaling):
+        return None
+    other = best.model.with_seed(best.model.seed + OTHER_SEED)
+    posterior = posterior_with_fixed_coefficients(
+        other, replace(task, pde=found.pde), near=best.posterior.log_stiffness
+    )
+    # Weights that are found include no coefficients.
+    readout = other.network.readouts(posterior.weights[None])[0]
+    spread = np.asarray(fit.scaling.spread, float)
+
+    def change(points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
+        before = field_rows(fit, points) @ np.asarray(fit.network.readout, float).T
+        return spread * (field_rows(other, points) @ readout.T - before)
+
+    return change
+
+
+# ---------------------------------------------------------------------------------- other equations
+
+
+class _Iterate(NamedTuple):
+    """Where Gauss-Newton's method ended: weights, posterior, what is known of the coefficients, and the
+    seconds of the last linearization."""
 
     weights: Float[np.ndarray, " p"]
-    solved: Solved
+    posterior: GaussianPosterior
     learnt: dict[str, CoefficientEstimate]
-    took: float
+    seconds: float
 
 
-def points_of(model: Features, task: Task) -> int:
-    """As many as make the rows of the equation outnumber the weights."""
-    equations = max(len(task.problem.equation_scales), 1)
-    return max(NODES, math.ceil(ROWS_PER_WEIGHT * model.network.readout.size / equations))
-
-
-def solved_at_once(model: Features, task: Task, near: float | None = None) -> Solution:
-    """With `near`, ρ is looked for there first: a third of the work where that is where it is."""
-    rows = rows_of(model, task.pde, task.problem, points_of(model, task))
-    if wall_fields(task.pde):
-        rows = replace(rows, others=Functions(model, task).prior)
-    solved = posterior_of(rows, task.problem.likelihood, near, loosely=True)
-    if near is not None and abs(solved.peak.exponent - near) > CLOSE:  # better still beyond
-        solved = posterior_of(rows, task.problem.likelihood, loosely=True)
-    fitted, pde = with_weights(model, task.pde, solved.weights)
-    return fitted, pde, solved, {}, {}
-
-
-def solved_beside(model: Features, task: Task, priors: Iterable[Float[np.ndarray, " k"]]):
-    """One solution for each prior of what stands in the equation; the equation is taken apart once."""
-    rows = rows_of(model, task.pde, task.problem, points_of(model, task))
-    first = None
-    for others in priors:
-        first = first or ConditionalBasis(rows.equation, rows.target, others)
-        beside, basis = replace(rows, others=others), first.beside(others)
-        solved = posterior_of(beside, task.problem.likelihood, loosely=True, basis=basis)
-        yield *with_weights(model, task.pde, solved.weights), solved
-
-
-def solved_in_turn(model: Features, task: Task, deadline: Deadline) -> Solution:
-    """Linearised at the readings' own field first, then at the last field found."""
-    alone = readings_alone(model, task)
+def solve_nonlinear(model: Features, task: Task, deadline: Deadline) -> BandFit:
+    """The fit of an equation that is not linear in all its unknowns, by Gauss-Newton's method."""
+    alone = readings_posterior(model, task)
     weights, fields = weights_of(model, task.pde), model.network.readout.size
-    weights[:fields], near = alone.weights[:fields], SOFT
-    veils = [veil for veil in VEILS if alone.sigma < veil] if named_unknowns(task.pde) else []
-    found, evidences = None, {}
-    for veil in (*veils, 0.0):
-        if found is not None and not deadline.allows(found.took):
-            break
-        turned = _turns(model, task, deadline, (weights, near), veil)
-        exponent = turned.solved.exponent
-        if found is not None and (exponent < near - DROPPED or _contradicts(turned, found)):
-            break
-        found, evidences[veil] = turned, turned.solved.evidence
-        weights, near = turned.weights, exponent
-    assert found is not None  # the last of the veils is none
-    fitted, pde = with_weights(model, task.pde, found.weights)
-    return fitted, pde, found.solved, found.learnt, evidences
+    weights[:fields] = alone.weights[:fields]
+    has_floor = bool(named_unknowns(task.pde)) and alone.sigma < SIGMA_FLOOR
+    found = _gauss_newton(
+        model, task, deadline, weights, FIRST_STIFFNESS, SIGMA_FLOOR if has_floor else 0.0
+    )
+    floor_evidence = found.posterior.evidence if has_floor else None
+    if has_floor and deadline.allows(found.seconds):
+        stiffness = found.posterior.log_stiffness
+        free = _gauss_newton(model, task, deadline, found.weights, stiffness, 0.0)
+        is_dropped = free.posterior.log_stiffness < stiffness - MAX_STIFFNESS_LOSS
+        if not is_dropped and not _contradicts(free, found):
+            found = free
+    fitted = with_weights(model, task.pde, found.weights)
+    return BandFit(*fitted, found.posterior, found.learnt, floor_evidence)
 
 
-def _contradicts(turned: Turned, before: Turned) -> bool:
-    """Whether a coefficient is far from where it was under a thicker veil: then sines cannot follow the
-    field so closely, and the equation pays for it."""
-    deviations = np.array([known.deviation for known in before.learnt.values()])
-    moved = np.abs(turned.weights - before.weights)[len(before.weights) - len(deviations) :]
-    return bool(np.any(COEFFICIENT_UNIT * moved > CONTRADICTED * deviations))
+def _contradicts(free: _Iterate, found: _Iterate) -> bool:
+    """Whether a coefficient moved far from where it was under the floor: then these sines cannot follow
+    the field so closely, and the equation pays for it."""
+    deviations = np.array([known.deviation for known in found.learnt.values()])
+    change = np.abs(free.weights - found.weights)[len(found.weights) - len(deviations) :]
+    return bool(np.any(COEFFICIENT_UNIT * change > MAX_COEFFICIENT_CHANGE * deviations))
 
 
-def _turns(
+def _gauss_newton(
     model: Features,
     task: Task,
     deadline: Deadline,
-    start: tuple[Float[np.ndarray, " p"], float],
-    veil: float,
-) -> Turned:
-    """From weights and log10 ρ at the start to those of greatest evidence, under a `veil` of that much
-    noise at least. While a coefficient is on its way, the evidence is that of another equation, and
-    nothing found so far is kept."""
-    pde, points, likelihood = task.pde, points_of(model, task), task.problem.likelihood
+    weights: Float[np.ndarray, " p"],
+    near: float,
+    sigma_floor: float,
+) -> _Iterate:
+    """The most probable iterate, from these weights and this log10 ρ. While a coefficient is moving, the
+    evidence is that of another equation, and earlier iterates are not kept."""
+    pde, nodes, likelihood = task.pde, node_count(model, task), task.problem.likelihood
     coefficients, fields = CoefficientSteps(task.pde), model.network.readout.size
-    functions = Functions(model, task)
-    weights, near = start
-    best, stale, took = None, 0, 0.0
-    for _ in range(ITERATIONS):
-        if best is not None and not deadline.allows(took):
+    functions = UnknownFunctions(model, task)
+    best, stale, seconds = None, 0, 0.0
+    for _ in range(MAX_LINEARIZATIONS):
+        if best is not None and not deadline.allows(seconds):
             break
         before = deadline.spent
         model, pde = with_weights(model, pde, weights)
-        rows = replace(rows_of(model, pde, task.problem, points), others=functions.prior)
+        rows = rows_of(model, pde, task.problem, nodes)
         if not np.isfinite(rows.equation).all() or not np.isfinite(rows.target).all():
             break
-        # While a coefficient is wrong, readings are missed by more than their noise: it is kept here.
-        solved = posterior_of(veiled(rows, max(veil, rows.given or 0.0)), likelihood, near)
-        took = deadline.spent - before
-        raws, asked = (COEFFICIENT_UNIT * w[fields:] for w in (weights, solved.weights))
-        learnt = coefficients.estimates(raws, asked, _deviations(solved, fields))
-        step, near = solved.weights - weights, solved.exponent
-        share, restless = functions.step(weights, step)
+        # While a coefficient is wrong, misfits are larger than the noise: a given σ is a floor as well.
+        floor = max(sigma_floor, rows.given or 0.0)
+        rows = replace(rows, function_prior=functions.prior, sigma_floor=floor)
+        posterior = fit_posterior(rows, likelihood, near)
+        seconds = deadline.spent - before
+        raws, proposed = (COEFFICIENT_UNIT * w[fields:] for w in (weights, posterior.weights))
+        learnt = coefficients.estimates(raws, proposed, _deviations(posterior, fields))
+        step, near = posterior.weights - weights, posterior.log_stiffness
+        share, is_moving = functions.step(weights, step)
         weights = weights + share * step
-        weights[fields:] = coefficients.step(raws, asked) / COEFFICIENT_UNIT
-        moving = restless or not are_settled(learnt)
-        moved = best is None or moving or not are_settled(best.learnt)
-        if best is None or moved or solved.evidence > best.solved.evidence + GAIN:
-            best, stale = Turned(weights, solved, learnt, took), 0
+        weights[fields:] = coefficients.step(raws, proposed) / COEFFICIENT_UNIT
+        is_moving = is_moving or not are_settled(learnt)
+        is_kept = (
+            best is None
+            or is_moving
+            or not are_settled(best.learnt)
+            or posterior.evidence > best.posterior.evidence + MIN_GAIN
+        )
+        if is_kept:
+            best, stale = _Iterate(weights, posterior, learnt, seconds), 0
         else:
             stale += 1
-        if stale >= (1 if veil else STALE) or is_at_edge(learnt):
+        if stale >= (1 if sigma_floor else PATIENCE) or is_at_edge(learnt):
             break
     if best is None:
         raise InputError(
@@ -350,86 +326,13 @@ def _turns(
     return best
 
 
-def readings_alone(model: Features, task: Task, veil: float = 0.0) -> Solved:
-    """What they show without the equation, under that much noise at least."""
-    rows = veiled(rows_of(model, task.pde, task.problem, 0), veil)
-    return posterior_of(rows, task.problem.likelihood)
-
-
-def veiled(rows: Rows, veil: float) -> Rows:
-    """The same where σ of the readings is known to be at least that."""
-    return replace(rows, veil=veil)
-
-
-def _deviations(solved: Solved, fields: int) -> Float[np.ndarray, " k"]:
-    """Of the numbers that are learnt for the coefficients, which are the last weights, by what equation
-    and readings say of them alone: the prior may be as narrow as the readings are close together."""
-    size = len(solved.weights)
+def _deviations(posterior: GaussianPosterior, fields: int) -> Float[np.ndarray, " k"]:
+    """The standard deviations of the coefficients by equation and readings alone: the prior of the
+    weights may be as narrow as the readings are close together."""
+    size = len(posterior.weights)
     own = np.eye(size - fields, size, fields)
-    shares = solved.spread(own) / np.sqrt(solved.scale)
+    shares = posterior.spread(own) / np.sqrt(posterior.scale)
     with np.errstate(divide="ignore"):
-        told = shares / np.sqrt(np.maximum(1 - shares**2, 0))
-    narrow = COEFFICIENT_UNIT * np.sqrt(solved.scale)
-    return np.where(shares > SILENT, np.inf, narrow * told)
-
-
-def posterior_of(
-    rows: Rows,
-    likelihood: Likelihood,
-    near: float | None = None,
-    *,
-    loosely: bool = False,
-    basis: Basis | ConditionalBasis | None = None,
-) -> Solved:
-    """The posterior; with outliers among the readings, each of them reweighted by its misfit."""
-    with blas_threads(rows.equation.shape[1]):
-        return _weighed(rows, likelihood, near, basis or rows.basis(), loosely=loosely)
-
-
-def _weighed(
-    rows: Rows,
-    likelihood: Likelihood,
-    near: float | None,
-    basis: Basis | ConditionalBasis,
-    *,
-    loosely: bool,
-) -> Solved:
-    if likelihood == "gauss":
-        solved = most_probable(rows, near, basis, loosely=loosely)
-        return _balanced(rows, solved, basis, loosely=loosely)
-    solved, plain = most_probable(rows, near, basis), rows.sigma
-    for last in (False,) * (REWEIGHTINGS - 1) + (True,):
-        misfit = (rows.values - rows.readings @ solved.weights) / plain
-        sigma = max(NORMAL * float(np.median(np.abs(misfit))), 1e-6)
-        rows = replace(rows, sigma=plain / np.sqrt(_trust(likelihood, misfit / sigma)))
-        solved = most_probable(rows, solved.exponent, basis, loosely=loosely and last)
-    return solved
-
-
-def _balanced(
-    rows: Rows, solved: Solved, basis: Basis | ConditionalBasis, *, loosely: bool
-) -> Solved:
-    """Once more with a noise for each field, where it is not known and the readings of some are plainly
-    missed by more than those of others: the better ones would count for too little, the others be
-    followed too closely."""
-    kinds = rows.kinds
-    is_said = rows.given is not None or rows.veil > 0
-    if kinds is None or is_said or solved.sigma <= CLEAN:
-        return solved
-    counts = np.bincount(kinds)
-    enough = counts >= FEWEST_OF_A_FIELD
-    for _ in range(BALANCINGS):
-        factors = np.where(enough, np.clip(solved.noise_of(kinds), *MOST_AT_ONCE), 1.0)
-        if enough.sum() < 2 or np.max(factors[enough]) < UNEQUAL * np.min(factors[enough]):
-            break
-        wanted = np.maximum(rows.sigma * factors[kinds], CLEAN / solved.sigma)
-        rows = replace(rows, sigma=wanted)
-        solved = most_probable(rows, solved.peak.exponent, basis, loosely=loosely)
-    return solved
-
-
-def _trust(likelihood: Likelihood, misfit: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-    """How much a reading counts that is missed by so many σ."""
-    if likelihood == "huber":
-        return 1 / np.maximum(np.abs(misfit) / KNEE, 1.0)
-    return (FREEDOM + 1) / (FREEDOM + misfit**2)
+        without_prior = shares / np.sqrt(np.maximum(1 - shares**2, 0))
+    unit = COEFFICIENT_UNIT * np.sqrt(posterior.scale)
+    return np.where(shares > UNINFORMED_SHARE, np.inf, unit * without_prior)

@@ -1,9 +1,11 @@
 """The rows of a problem as linear functions of the weights of a sum of sines.
 
-The same rows as everywhere (losses.py), in float64: readings, equation, conditions. Each kind of row of
-equation and conditions is scaled to unit length, so that one σ_e suits them all. Where they are not
-linear, they are linearised at the weights given. Unknown coefficients of the equation are further
-weights, the last ones, counted in a unit so large that the prior does not hold them back.
+    E a = f    residuals of equation and conditions at nodes, linearized at the weights given
+    D a = y    readings, in units of their spread
+
+The same rows as everywhere (problem/losses.py), in float64. Each kind of row of equation and conditions
+is scaled to unit length, so that one σ_e suits them all. The weights are those of the sines of all
+fields, then the unknown coefficients.
 """
 
 from collections.abc import Callable
@@ -29,8 +31,11 @@ from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import filled
 from pgt.problem.losses import Problem
 
-COEFFICIENT_UNIT = 100.0  # logarithms, logits or units of an unknown coefficient
-LEAST_NODES = 8  # along each axis of a condition
+# Logarithms, logits or units of an unknown coefficient per unit of its weight: so many that the prior of
+# the weights does not hold it back.
+COEFFICIENT_UNIT = 100.0
+# Nodes of a condition along each axis, at least.
+MIN_CONDITION_NODES = 8
 
 
 class PointDerivatives:
@@ -74,11 +79,11 @@ def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) ->
     size = model.network.readout.size + len(named_unknowns(pde))
     equation = np.concatenate([a for a, _ in blocks]) if blocks else np.zeros((0, size))
     target = np.concatenate([f for _, f in blocks]) if blocks else np.zeros(0)
-    readings, values, sigma, given, kinds = _readings(model, problem)
+    readings, values, sigma, given, fields = _readings(model, problem)
     readings = np.pad(readings, ((0, 0), (0, size - readings.shape[1])))
     if model.network.is_exact:
         equation, readings = model.network.tied(equation), model.network.tied(readings)
-    return Rows(equation, target, readings, values, sigma, given, kinds)
+    return Rows(equation, target, readings, values, sigma, given, fields)
 
 
 def field_rows(model: Features, points: Float[np.ndarray, "*n d"]) -> Float[np.ndarray, "*n m"]:
@@ -94,8 +99,8 @@ def _sines_at(sines: Sines, unit: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
 
 
 def _readings(model: Features, problem: Problem):
-    """Rows and values of all measured numbers, σ of each relative to the common one, that one where it is
-    known, and the number of the field that was read."""
+    """Rows and values of all measured numbers, σ of each relative to the common one, the common one where
+    it is known, and the number of the field of each."""
     readings, scaling = problem.observations, model.scaling
     nodes, weights = cell_quadrature(readings)
     sines = np.einsum("nqm,q->nm", field_rows(model, np.asarray(nodes)), weights)
@@ -112,8 +117,8 @@ def _readings(model: Features, problem: Problem):
     noise = np.concatenate(sigma)
     common = typical(noise) or None
     relative = np.where(noise > 0, noise / (common or 1.0), 1.0)
-    kinds = np.repeat(np.arange(fields), [len(part) for part in values])
-    return np.concatenate(rows), np.concatenate(values), relative, common, kinds
+    numbers = np.repeat(np.arange(fields), [len(part) for part in values])
+    return np.concatenate(rows), np.concatenate(values), relative, common, numbers
 
 
 def _physics(model: Features, pde: AbstractPDE, problem: Problem, points: int):
@@ -122,15 +127,15 @@ def _physics(model: Features, pde: AbstractPDE, problem: Problem, points: int):
     if problem.equation_scales and not model.network.is_exact:
         inside = nodes_of(domain, points)
         rows = _Equation(pde, dict(problem.equation_scales), problem.origin)
-        yield _linearised(model, rows, inside)
+        yield _linearize(model, rows, inside)
     for function, nodes in _conditions(pde, problem, points):
-        yield _linearised(model, function, nodes)
+        yield _linearize(model, function, nodes)
 
 
 def _conditions(pde: AbstractPDE, problem: Problem, points: int):
-    """The rows of every condition, and where they are asked for."""
+    """The residual of every condition, and its nodes."""
     dimension = problem.domain.dimension
-    per_axis = max(round(points ** (1 / dimension)), LEAST_NODES)
+    per_axis = max(round(points ** (1 / dimension)), MIN_CONDITION_NODES)
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
         nodes = condition.nodes(2 * per_axis ** max(dimension - 1, 1))
         yield _Condition(condition, scale, pde), np.asarray(nodes, float)
@@ -139,9 +144,9 @@ def _conditions(pde: AbstractPDE, problem: Problem, points: int):
 def condition_misses(
     model: Features, pde: AbstractPDE, problem: Problem, points: int
 ) -> list[float]:
-    """By how much each condition is missed at half of its nodes, relative to its typical size; of rows of
-    several kinds, that which is missed most. The median leaves out corners where conditions disagree,
-    whose layers no finite sum of sines follows."""
+    """The median violation of each condition over its nodes, relative to its typical size; of rows of
+    several kinds, the largest. The median leaves out corners where conditions disagree, whose layers no
+    finite sum of sines follows."""
     with beside_numpy():
         model, pde, problem = cast((model, pde, problem), jnp.float64)
         rows = [
@@ -152,8 +157,8 @@ def condition_misses(
 
 
 def nodes_of(domain: Domain, points: int) -> Float[np.ndarray, "n d"]:
-    """Where the equation holds: Gauss's points in up to two coordinates; in more, where these would be
-    few along each axis, points that fill the domain evenly."""
+    """Collocation nodes: Gauss points in up to two coordinates; in more, where these would be few along
+    each axis, points that fill the domain evenly."""
     if domain.dimension <= 2:
         return domain.quadrature(points)[0]
     return domain.even(points)
@@ -188,10 +193,10 @@ def _with_raws(pde: AbstractPDE, raws) -> AbstractPDE:
     if not left:
         return pde
 
-    def moved(node):
+    def replaced(node):
         return eqx.tree_at(lambda n: n.raw, node, left.pop(0)) if is_unknown(node) else node
 
-    return jax.tree.map(moved, pde, is_leaf=is_unknown)
+    return jax.tree.map(replaced, pde, is_leaf=is_unknown)
 
 
 def _evaluator(model: Features, readout, pde: AbstractPDE):
@@ -225,11 +230,11 @@ def _values_and_slopes(model: Features, function, points):
     return jax.vmap(at)(points)
 
 
-def _linearised(model: Features, function, points):
+def _linearize(model: Features, function, points):
     """E (n, k, p) and f (n, k): the rows are E a - f to first order."""
     values, slopes = _values_and_slopes(model, function, jnp.asarray(points))
     slopes = np.asarray(slopes)
-    # The unit of a coefficient says nothing about the size of a row.
+    # Without the columns of coefficients, whose unit says nothing about the size of a row.
     size = np.sqrt(np.mean(np.sum(slopes[..., : model.network.readout.size] ** 2, axis=2), axis=0))
     raws = [float(raw) / COEFFICIENT_UNIT for raw in _raws(function.pde)]
     weights = np.concatenate([np.asarray(model.network.readout, float).ravel(), raws])
@@ -238,6 +243,6 @@ def _linearised(model: Features, function, points):
 
 
 def _scaled(slopes, target, size):
-    """Every kind of row divided by its own size, one below the other."""
+    """Every kind of row divided by its own size, stacked."""
     rows, target = slopes / size[:, None], target / size
     return rows.reshape(-1, rows.shape[2]), target.reshape(-1)

@@ -1,14 +1,14 @@
-r"""Unknown functions of conditions, averaged over all that they may be: how smooth, and how fast.
+r"""Unknown functions of conditions, averaged over their smoothness and their length.
 
-A band that suits a field says what its sines can follow, not how smooth a function on its wall is: a
-sum of sines of one narrow band is so smooth that a few readings would tell it everywhere. Yet it is what
-the evidence prefers for any function that happens to be analytic, and nobody knows that beforehand. So
-functions have the prior of a Matérn kernel,
+The band that suits a field says what its sines can follow, not how smooth a function on its wall is. In
+one narrow band a few readings would determine the function everywhere, yet such a band is what the
+evidence prefers for any function that happens to be analytic. So functions have the prior of a Matérn
+kernel with ν derivatives and the length ℓ,
 
     T(w) ∝ (1 + |ℓ w|²)^(-(ν + d/2)/2),
 
-of functions with ν derivatives that change along ℓ, in a band so wide that it takes nothing away from
-them; ν and ℓ are averaged over, each as probable as the readings make it.
+in a band so wide that it takes nothing away from them; fits with several ν and ℓ are averaged by their
+evidence.
 """
 
 import math
@@ -17,43 +17,49 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Float
 
-from pgt.methods.closed_form.band_posterior import Averaged, Found, as_probable
-from pgt.methods.closed_form.band_solution import solved_beside
+from pgt.methods.closed_form.band_posterior import BandAverage, BandFit, average_priors
+from pgt.methods.closed_form.band_solution import matern_deviations, solve_for_priors
 from pgt.models.features import FIRST_BAND, Features, Sines
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import functions_of
 from pgt.problem.assembly import Task
 
-DERIVATIVES = (1.5, 2.5)  # ν: with a kink now and then, or without
-LENGTHS = tuple(2.0**k for k in range(-3, 4))  # ℓ in unit coordinates, where the domain is [-1, 1]
-WIDE = 32.0  # the band along what a function depends on, at least: ten waves over the domain
-DENSE = 3.0  # sines for each function that a band can tell apart
-# Of the log-evidence: what a band that suits an analytic function may be ahead by.
-NEEDED = 20.0
-PRIORS = len(DERIVATIVES) * len(LENGTHS)
+# The values of ν, with a kink now and then and without, and of ℓ in unit coordinates.
+DERIVATIVES = (1.5, 2.5)
+LENGTHS = tuple(2.0**k for k in range(-3, 4))
+PRIOR_COUNT = len(DERIVATIVES) * len(LENGTHS)
+# The band along the axes of a function, at least: ten waves over the domain.
+MIN_FUNCTION_BAND = 32.0
+# Sines for each function that a band can distinguish.
+SINES_PER_MODE = 3.0
+# The log-evidence by which a band that suits an analytic function may be ahead.
+MAX_ANALYTIC_GAIN = 20.0
 
 
-def over_smoothness(best: Found, model: Features, task: Task, most: int) -> Found | Averaged:
-    """The field with its functions as smooth as they may be, from the `best` found with one prior; with
-    no more than so many sines. The band that was found is only widened where it is plainly needed."""
-    usual = wide_band((0.0,) * len(best.band), task.pde, most)
-    found = _in_band(usual, model, task, most)
-    wider = wide_band(best.band, task.pde, most)
-    if wider == usual or found.evidence > best.evidence - NEEDED:
+def average_over_smoothness(
+    best: BandFit, model: Features, task: Task, max_count: int
+) -> BandFit | BandAverage:
+    """The field with its unknown functions averaged over smoothness, from the `best` fit with one prior,
+    with at most this many sines. The band of the best fit is only used where it is plainly needed."""
+    usual = wide_band((0.0,) * len(best.band), task.pde, max_count)
+    found = _average_in_band(usual, model, task, max_count)
+    wider = wide_band(best.band, task.pde, max_count)
+    if wider == usual or found.evidence > best.evidence - MAX_ANALYTIC_GAIN:
         return found
-    other = _in_band(wider, model, task, most)
+    other = _average_in_band(wider, model, task, max_count)
     return other if other.evidence > found.evidence else found
 
 
-def _in_band(band: tuple[float, ...], model: Features, task: Task, most: int) -> Found | Averaged:
-    wide = model.with_sines(min(_needed(band), most), band)
-    solutions = solved_beside(wide, task, _priors(wide.network.sines, task.pde))
-    return as_probable([Found(band, *solution, {}) for solution in solutions])
+def _average_in_band(
+    band: tuple[float, ...], model: Features, task: Task, max_count: int
+) -> BandFit | BandAverage:
+    wide = model.with_sines(min(_needed_sines(band), max_count), band)
+    return average_priors(list(solve_for_priors(wide, task, _priors(wide.network.sines, task.pde))))
 
 
-def wide_band(band: tuple[float, ...], pde: AbstractPDE, most: int) -> tuple[float, ...]:
-    """One that is wide along what functions depend on, as far as so many sines fill it, and no narrower
-    than a given one.
+def wide_band(band: tuple[float, ...], pde: AbstractPDE, max_count: int) -> tuple[float, ...]:
+    """A band that is wide along the axes of functions, as far as this many sines fill it, and no
+    narrower than a given one.
 
     >>> import pgt
     >>> from pgt.physics.unknown_conditions import bordered
@@ -63,16 +69,16 @@ def wide_band(band: tuple[float, ...], pde: AbstractPDE, most: int) -> tuple[flo
     ((8.0, 32.0), (8.0, 50.0), (4.0, 8.0))
     """
     axes = {axis for function in functions_of(pde).values() for axis in function.axes}
-    wanted = [WIDE if axis in axes else FIRST_BAND for axis in pde.coords]
+    wanted = [MIN_FUNCTION_BAND if axis in axes else FIRST_BAND for axis in pde.coords]
     wide = tuple(map(max, band, wanted))
-    while _needed(wide) > most and wide != band:
+    while _needed_sines(wide) > max_count and wide != band:
         wanted = [b / 2 for b in wanted]
         wide = tuple(map(max, band, wanted))
     return wide
 
 
-def _needed(band: tuple[float, ...]) -> int:
-    return math.ceil(DENSE * math.prod(1 + 2 * b / math.pi for b in band))
+def _needed_sines(band: tuple[float, ...]) -> int:
+    return math.ceil(SINES_PER_MODE * math.prod(1 + 2 * b / math.pi for b in band))
 
 
 def _priors(sines: Sines, pde: AbstractPDE) -> Iterator[Float[np.ndarray, " k"]]:
@@ -80,15 +86,5 @@ def _priors(sines: Sines, pde: AbstractPDE) -> Iterator[Float[np.ndarray, " k"]]
     axes = [[pde.coords.index(a) for a in f.axes] for f in functions_of(pde).values()]
     for derivatives in DERIVATIVES:
         for length in LENGTHS:
-            parts = [_matern(sines, own, derivatives, length) for own in axes]
-            yield np.concatenate(parts)
-
-
-def _matern(
-    sines: Sines, axes: list[int], derivatives: float, length: float
-) -> Float[np.ndarray, " m"]:
-    """T of every sine, of mean square 1; functions of a shape count as the shortest waves."""
-    waves = length * np.asarray(sines.frequencies, float)[:, axes]
-    sizes = (1 + np.sum(waves**2, axis=1)) ** (-(derivatives + len(axes) / 2) / 2)
-    sizes = np.append(sizes, np.full(sines.count - len(sizes), sizes.min()))
-    return sizes / np.sqrt(np.mean(sizes**2))
+            parts = [matern_deviations(sines, own, derivatives, length) for own in axes]
+            yield np.concatenate([part / np.sqrt(np.mean(part**2)) for part in parts])

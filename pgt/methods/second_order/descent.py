@@ -25,6 +25,7 @@ from pgt.inference.likelihood import misfit_size
 from pgt.inference.linear_algebra import Vector, on_host
 from pgt.methods.second_order.least_squares import (
     GIGABYTE,
+    MIN_DAMPING,
     NO_PRIOR,
     DampedEquations,
     NormalEquations,
@@ -49,20 +50,15 @@ from pgt.training.settings import Polish
 INITIAL_DAMPING = 1e-2
 # The damping is divided by the first factor after a success and multiplied by the second after a failure.
 DAMPING_DECREASE, DAMPING_INCREASE = 2.0, 1.5
-# Before the first success, each failure raises the damping by one more factor of the first number, at
-# most by the second, because nothing is known about its size yet.
-FAILURE_GROWTH, MAX_FAILURE_GROWTH = 1.5, 10.0
-# The lower limit leaves plain Gauss-Newton steps. At the upper limit steps vanish and the descent ends.
-MIN_DAMPING, MAX_DAMPING = 1e-15, 1e8
+# With more damping steps vanish, and the descent ends.
+MAX_DAMPING = 1e8
 # With less damping, a step fits the few fresh points that it sees and forgets all earlier ones.
 MIN_DAMPING_AT_FRESH_POINTS = 1e-8
-# Iterations before the strength of the prior is first revised; a third of a stage if that is less.
-REVISION_DELAY = 10
-# Iterations between later revisions, since each takes longer than a step, and the rounds of each.
-REVISION_INTERVAL, REVISION_ROUNDS = 5, 2
-# A descent has stalled after this many iterations if its error is more than this share of the error
-# halfway.
-MIN_ITERATIONS_TO_STALL, STALLED_ERROR_SHARE = 40, 0.5
+# Iterations between revisions of the strength of the prior, since each takes longer than a step.
+REVISION_INTERVAL = 5
+# A descent has stalled if its error is more than this share of the error halfway; that is asked whenever
+# so many more iterations are done.
+STALLED_ERROR_SHARE, ITERATIONS_TO_STALL = 0.5, 30
 # The share of the last step that the next one starts from at fresh points. More averages over more draws.
 MOMENTUM = 0.9
 
@@ -101,10 +97,10 @@ def descend(
     keep: Callable[[DescentState], None] = lambda state: None,
     *,
     is_revised: bool = False,
-    share: float = 1.0,
+    is_over: Callable[[DescentState], bool] = lambda state: False,
     skips_fixed_points: Callable[[DescentState], bool] = lambda state: False,
 ) -> DescentState:
-    """The state after the last iteration, or when a `share` of the budget is spent.
+    """The state after the last iteration, or when it `is_over`.
 
     Readings can be memorized, so the best θ is the one with the smallest held-out error. Without
     `held_out_error` the last θ is the best one, as under a prior, which prevents memorizing. If
@@ -127,8 +123,10 @@ def descend(
             drawn, normal = _linearize(residuals, state)
         else:
             state = _reject(state)
-        if is_revised and _is_revision_due(state, settings):
-            state = replace(state, prior=revise_prior(state.prior, normal, REVISION_ROUNDS)[0])
+        # Even if the step was rejected: θ may be the minimum for the present strength while another
+        # strength is more probable.
+        if is_revised and state.iteration % REVISION_INTERVAL == 0:
+            state = replace(state, prior=revise_prior(state.prior, normal)[0])
         cost = normal.cost(state.prior)
         seconds = time.monotonic() - began
         state = replace(
@@ -138,18 +136,12 @@ def descend(
         if state.draw and has_stopped_improving(state, settings) and not skips_fixed_points(state):
             state = _fix_points(state)
             drawn, normal = _linearize(residuals, state)
-        state = reopen(state, settings, share)
+        state = reopen(state, settings)
+        if not state.is_finished and is_over(state):
+            state = replace(state, is_finished=True)
         report(state.iteration, cost)
         keep(state)
     return state
-
-
-def _is_revision_due(state: DescentState, settings: Polish) -> bool:
-    """Whether this iteration revises the prior. It does so even if the step was rejected: θ may be the
-    minimum for the present strength while another strength is more probable."""
-    delay = min(REVISION_DELAY, max(settings.iterations // 3, 1))
-    since = state.iteration - delay
-    return since >= 0 and since % REVISION_INTERVAL == 0
 
 
 def _linearize(residuals: Residuals, state: DescentState) -> tuple[Residuals, NormalEquations]:
@@ -203,11 +195,8 @@ def _fix_points(state: DescentState) -> DescentState:
 
 
 def _reject(state: DescentState) -> DescentState:
-    """The same θ with more damping, and with much more as long as no step ever succeeded."""
-    growth = (
-        min(FAILURE_GROWTH**state.iteration, MAX_FAILURE_GROWTH) if not state.has_stepped else 1.0
-    )
-    return replace(state, damping=state.damping * DAMPING_INCREASE * growth, momentum=0.0)
+    """The same θ with more damping."""
+    return replace(state, damping=state.damping * DAMPING_INCREASE, momentum=0.0)
 
 
 def _next_draw(state: DescentState, settings: Polish) -> int:
@@ -248,7 +237,7 @@ def has_stalled(state: DescentState) -> bool:
     False
     """
     errors = state.best_errors
-    is_late = len(errors) >= MIN_ITERATIONS_TO_STALL
+    is_late = len(errors) >= ITERATIONS_TO_STALL
     return is_late and errors[-1] > STALLED_ERROR_SHARE * errors[len(errors) // 2]
 
 
@@ -258,9 +247,9 @@ def is_budget_spent(state: DescentState, settings: Polish, share: float = 1.0) -
     return is_late or state.iteration >= round(share * settings.iterations)
 
 
-def reopen(state: DescentState, settings: Polish, share: float = 1.0) -> DescentState:
-    """The same state, finished only if it no longer improves or this share of the budget is spent."""
-    is_finished = has_stopped_improving(state, settings) or is_budget_spent(state, settings, share)
+def reopen(state: DescentState, settings: Polish) -> DescentState:
+    """The same state, finished only if it no longer improves or the budget is spent."""
+    is_finished = has_stopped_improving(state, settings) or is_budget_spent(state, settings)
     return replace(state, is_finished=is_finished)
 
 

@@ -6,11 +6,10 @@ more digits. The rows of the loss (residual_rows.py) depend on the parameters θ
 sizes decide whether JᵀJ or JJᵀ is solved and whether J is ever a whole matrix, so the same code serves a
 thousand weights and a million.
 
-Noisy readings are fitted under a prior on the weights, and at the end with a larger weight of the
-equation. The posterior around the fit (uncertainty/laplace.py) then gives the error bars.
+Noisy readings are fitted under a prior on the weights. The posterior around the fit
+(uncertainty/laplace.py) then gives the error bars.
 """
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -26,6 +25,7 @@ from pgt.inference.likelihood import is_less
 from pgt.inference.linear_algebra import Vector
 from pgt.methods.second_order.descent import (
     INITIAL_DAMPING,
+    ITERATIONS_TO_STALL,
     DescentState,
     HeldOutError,
     IterationReport,
@@ -40,10 +40,10 @@ from pgt.methods.second_order.descent import (
     stage_of,
     why_ended,
 )
-from pgt.methods.second_order.least_squares import Residuals, revise_prior
+from pgt.methods.second_order.least_squares import Residuals
 from pgt.methods.second_order.residual_noise import (
     has_correlated_residuals,
-    has_uncorrelated_residuals,
+    resembles_noise,
     weight_by_field_noise,
 )
 from pgt.methods.second_order.residual_rows import TunedParameters
@@ -61,51 +61,38 @@ GAUSS_NEWTON = "Gauss-Newton"
 
 # Readings count as clean up to this held-out error, as a share of the spread. Above it a prior is used.
 MAX_CLEAN_ERROR = 0.01
-# Before the budget share of the fit without a prior is spent, more noise than this share of the spread is
-# not presumed: such a fit may only need more time.
-MAX_PRESUMED_NOISE = 0.2
-# A fit to readings of given noise has reached it if its held-out error is at most this many σ.
-MAX_ERROR_IN_SIGMAS = 1.5
-# A fit with a larger held-out error, as a share of the spread, has not fitted the readings yet, so that
-# nothing is known about their noise.
-MIN_UNFITTED_ERROR = 0.5
+# More noise than this share of the spread is not presumed: such a fit may only need more time.
+MAX_PRESUMED_NOISE = 0.3
 
 # ------------------------------------------------------------------------------------ the budget
 
-# The shares of the budget after which a fit is checked: one that has stalled may end early, because of
-# noise or because the model is too small. Each check costs one evaluation of the residuals.
-STALL_CHECK_SHARES = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
+# From this share of the budget on, a fit that has stalled may end early, because of noise or because the
+# model is too small.
+STALL_SHARE = 0.2
 # The share of the budget after which readings that are not predicted count as noisy. The rest is left for
 # the fit under a prior.
 NO_PRIOR_BUDGET_SHARE = 0.6
-# The fit under a prior takes at most this many iterations, as it starts close to the solution.
-MAX_PRIOR_ITERATIONS = 120
-# The fit under a prior gets at least this share of the seconds: its steps are quick, and error bars need
-# it.
-MIN_PRIOR_SHARE = 0.1
-# The weight of the equation in the last stage under a prior. A larger one is hard to fit.
-FINAL_EQUATION_WEIGHT = 10.0
-# The share of the fit under a prior that is spent in that stage.
-FINAL_STAGE_SHARE = 1 / 3
-# The share of that stage with fresh points. They are fewer than fixed ones and need no compilation.
-FINAL_STAGE_FRESH_SHARE = 0.4
+# The fit under a prior takes at most this many iterations, as it starts close to the solution, and at
+# least this share of the seconds, as error bars need it.
+MAX_PRIOR_ITERATIONS, MIN_PRIOR_SHARE = 120, 0.1
 # Rounds of the evidence at one θ, which reach its fixed point to a percent.
 EVIDENCE_ROUNDS = 5
-# Seconds that allow one iteration and no more.
-MIN_SECONDS = 1e-3
 # Error bars follow the fit. Their time is estimated as so many times the first iteration (compilation)
 # plus so many times a later one (factorizations with many more rows than a step has).
-ERROR_BAR_FIRST_ITERATIONS, ERROR_BAR_ITERATIONS = 2.2, 70
-# At most this share of the seconds is reserved for error bars, since the fit needs the rest.
-MAX_ERROR_BAR_SHARE = 0.35
+ERROR_BAR_FIRST_ITERATIONS, ERROR_BAR_ITERATIONS = 1.5, 70
+# At most this share of the seconds is reserved for error bars, since the fit needs the rest; with less
+# time than they need, they use fewer points, at least this share of them.
+MAX_ERROR_BAR_SHARE, MIN_ERROR_BAR_POINTS = 0.45, 0.25
 
 
 class Polished(NamedTuple):
-    """The fitted model and equation, in float64, and the stages of the fit."""
+    """The fitted model and equation, in float64, the stages of the fit, and the seconds of its first
+    iteration, compilation included."""
 
     model: AbstractFieldModel
     pde: AbstractPDE
     stages: list[Stage]
+    first_seconds: float = 0.0
 
 
 def polish(
@@ -139,10 +126,11 @@ def polish(
         )
         # `theta` is the best θ of the descent; `chosen` is the one that the prior starts from.
         chosen = theta = parameters.theta
-        stages, left, damping = [], settings, INITIAL_DAMPING
+        stages, left, damping, first_seconds = [], settings, INITIAL_DAMPING, 0.0
         if settings.evidence is not True:
             end = _fit_without_prior(residuals, DescentState(theta), settings, rule, report, states)
             theta, damping = jnp.asarray(end.best), min(end.damping, INITIAL_DAMPING)
+            first_seconds = end.first_seconds
             left, chosen = remaining_budget(settings, end, deadline), rule.choose_theta(end)
         error = held_out_error(chosen)
         needs_prior = _is_noisy(settings, noise, error) and not rule.is_too_small(theta)
@@ -153,15 +141,15 @@ def polish(
             prior = initial_prior(problem.observations, pde, common, error)
             start = DescentState(chosen, prior, damping=damping)
             counted = _count_from(settings.iterations - left.iterations, report)
-            under_prior, more = _fit_under_prior(
+            under_prior, stage = _fit_under_prior(
                 residuals, start, left, counted, states, rule.reweight
             )
-            stages += more
+            stages.append(stage)
             # Zero weights fulfill a prior best, and many an equation, too: such a fit predicts worse.
             is_worse = count and is_less(error, held_out_error(under_prior), count)
             theta = chosen if is_worse else under_prior
         fitted, equation = parameters.rebuild(theta)
-        return Polished(fitted, equation, stages)
+        return Polished(fitted, equation, stages, first_seconds)
 
 
 class StoppingRule(NamedTuple):
@@ -180,12 +168,14 @@ class StoppingRule(NamedTuple):
     has_fallback: bool
 
     def ends_fit(self, state: DescentState) -> bool:
-        """Whether the fit without a prior ends here."""
-        return self.is_noise(state) or self.should_yield(state)
-
-    def should_yield(self, state: DescentState) -> bool:
-        """Whether the fallback should have the rest of the budget."""
-        return has_stalled(state) and self.is_too_small(state.best)
+        """Whether the fit without a prior ends early, because it has stalled at noise or because another
+        candidate should have the rest of the budget."""
+        is_due = state.iteration % ITERATIONS_TO_STALL == 0 and is_budget_spent(
+            state, self.settings, STALL_SHARE
+        )
+        if not is_due or not (self.noise or has_stalled(state)):
+            return False
+        return self.is_noise(state) or (has_stalled(state) and self.is_too_small(state.best))
 
     def is_too_small(self, theta: Vector | None) -> bool:
         """Whether the model at θ cannot represent the readings while a fallback may."""
@@ -197,14 +187,16 @@ class StoppingRule(NamedTuple):
     def is_noise(self, state: DescentState) -> bool:
         """Whether the residuals are noise, so that the fit cannot improve without a prior."""
         error, noise = state.best_error, self.noise
+        if state.best is None or error == 0:
+            return False
         if noise:
-            is_reached = error < MAX_ERROR_IN_SIGMAS * noise
+            is_reached = not (self.count and is_less(noise, error, self.count))
         else:
             is_reached = error < MAX_PRESUMED_NOISE and has_stalled(state)
-        if state.best is None or error == 0 or not is_reached:
+        if not is_reached:
             return False
         is_noisy = _is_noisy(self.settings, noise, self.held_out_error(self.choose_theta(state)))
-        return is_noisy and has_uncorrelated_residuals(self._model(state.theta), self.problem)
+        return is_noisy and resembles_noise(self._model(state.theta), self.problem)
 
     def choose_theta(self, end: DescentState) -> Vector:
         """The last θ of a descent, or its best θ if that predicts significantly better. With few noisy
@@ -250,59 +242,31 @@ def _fit_without_prior(
     out to be noisy."""
     keep = partial(states.keep, "without prior")
     start = states.get("without prior", start)
-    start, is_last = _fit_until_stopped(residuals, start, settings, rule, report, keep)
-    if is_last:
-        return start
+
+    def is_over(state: DescentState) -> bool:
+        return is_budget_spent(state, settings, _no_prior_share(settings, state))
+
     # A stored state that is past its share without being finished had readings without noise.
-    share = _no_prior_share(settings, start)
-    is_past = is_budget_spent(start, settings, share) and not start.is_finished
-    if settings.evidence is not False and not is_past:
+    if settings.evidence is not False and (start.is_finished or not is_over(start)):
         end = start
         if not start.is_finished:
             end = descend(
                 residuals, start, settings, rule.held_out_error, report, keep,
-                share=share, skips_fixed_points=rule.is_noise,
+                is_over=lambda state: is_over(state) or rule.ends_fit(state),
+                skips_fixed_points=rule.is_noise,
             )  # fmt: skip
-        error = rule.held_out_error(rule.choose_theta(end))
-        if has_stopped_improving(end, settings):
+        if has_stopped_improving(end, settings) or not is_over(end):
             return end
-        is_unfitted = rule.noise is None and error > MIN_UNFITTED_ERROR
+        error = rule.held_out_error(rule.choose_theta(end))
+        is_unfitted = rule.noise is None and error > MAX_PRESUMED_NOISE
         is_noisy = _is_noisy(settings, rule.noise, error)
         if rule.is_too_small(end.best) if is_unfitted else is_noisy:
             return end
         if settings.seconds is not None:
-            seconds = settings.seconds - error_bar_seconds(end, settings.seconds)
-            settings = replace(settings, seconds=max(seconds, MIN_SECONDS))
-        start = end
-    return descend(residuals, reopen(start, settings), settings, rule.held_out_error, report, keep)
-
-
-def _fit_until_stopped(
-    residuals: Residuals,
-    start: DescentState,
-    settings: Polish,
-    rule: StoppingRule,
-    report: IterationReport,
-    keep: Callable[[DescentState], None],
-) -> tuple[DescentState, bool]:
-    """The state after the last check, and whether the fit ends there."""
-    shares = (*STALL_CHECK_SHARES, NO_PRIOR_BUDGET_SHARE)
-    for share, following in itertools.pairwise(shares):
-        # A stored state that is past this check has passed it.
-        is_past = is_budget_spent(start, settings, share) and not start.is_finished
-        if is_past or is_budget_spent(start, settings, following):
-            continue
-        share = min(share, _no_prior_share(settings, start))
-        end = descend(
-            residuals, start, settings, rule.held_out_error, report, keep,
-            share=share, skips_fixed_points=rule.is_noise,
-        )  # fmt: skip
-        if has_stopped_improving(end, settings) or rule.ends_fit(end):
-            return end, True
-        if is_budget_spent(end, settings, _no_prior_share(settings, end)):
-            return end, False
+            reserved = reserved_seconds(end, settings.seconds)
+            settings = replace(settings, seconds=settings.seconds - reserved)
         start = reopen(end, settings)
-    return start, False
+    return descend(residuals, start, settings, rule.held_out_error, report, keep)
 
 
 def _no_prior_share(settings: Polish, state: DescentState) -> float:
@@ -310,7 +274,7 @@ def _no_prior_share(settings: Polish, state: DescentState) -> float:
     seconds is that of those which error bars leave."""
     if settings.seconds is None or not state.first_seconds:
         return NO_PRIOR_BUDGET_SHARE
-    reserved = error_bar_seconds(state, settings.seconds) / settings.seconds
+    reserved = reserved_seconds(state, settings.seconds) / settings.seconds
     return NO_PRIOR_BUDGET_SHARE * (1 - reserved)
 
 
@@ -321,42 +285,15 @@ def _fit_under_prior(
     report: IterationReport,
     states: StageStates,
     reweight: Callable[[Residuals, Vector], Residuals],
-) -> tuple[Vector, list[Stage]]:
-    """(θ, stages) of the fit under a prior, at the end with a larger weight of the equation; `reweight`
-    weights the readings of every field by their noise.
-
-    The equation is exact and the readings are not. With equal weights the field would follow the noise
-    and violate the equation, and coefficients would be less accurate than the readings allow. With the
-    large weight from the start, the descent would have to follow a long and narrow valley.
-    """
-    iterations = min(settings.iterations, MAX_PRIOR_ITERATIONS)
-    settings = replace(settings, iterations=iterations, fresh=1.0 if settings.fresh else 0.0)
-    first = share_of_budget(settings, 1 - FINAL_STAGE_SHARE)
-    last = share_of_budget(settings, FINAL_STAGE_SHARE)
-    deadline, residuals = Deadline(settings.seconds), reweight(residuals, jnp.asarray(start.theta))
+) -> tuple[Vector, Stage]:
+    """(θ, stage) of the fit under a prior, whose strength follows the evidence; `reweight` weights the
+    readings of every field by their noise."""
+    settings = replace(settings, iterations=min(settings.iterations, MAX_PRIOR_ITERATIONS))
     start, keep = states.get("under prior", start), partial(states.keep, "under prior")
-    end = descend(residuals, start, first, None, report, keep, is_revised=True)
-    theta, done = jnp.asarray(end.theta), end.iteration
-    residuals = reweight(residuals, theta)
-    weight = max(FINAL_EQUATION_WEIGHT / settings.equation_weight, 1.0)
-    stiff = residuals.stiffened(weight).with_noise_at(theta)
-    start = states.get("stiffer equation", None)
-    if start is None:
-        drawn = stiff.at_draw(end.draw)  # everything is compiled for this number of points
-        prior, _ = revise_prior(end.prior, drawn.normal_at(theta), rounds=EVIDENCE_ROUNDS)
-        start = DescentState(end.theta, prior, damping=min(end.damping, INITIAL_DAMPING))
-    if settings.seconds is not None:
-        remaining = settings.seconds - max(deadline.spent, end.seconds)
-        last = replace(last, seconds=max(remaining, MIN_SECONDS))
-    last = replace(last, fresh=min(settings.fresh or 0.0, FINAL_STAGE_FRESH_SHARE))
-    keep = partial(states.keep, "stiffer equation")
-    counted = _count_from(done, report)
-    more = descend(stiff, start, last, None, counted, keep, is_revised=True)
-    stages = [
-        stage_of("under a prior", end, why_ended(end, first, None)),
-        stage_of("stiffer equation", more, why_ended(more, last, None)),
-    ]
-    return jnp.asarray(more.theta), stages
+    residuals = reweight(residuals, jnp.asarray(start.theta))
+    end = descend(residuals, start, settings, None, report, keep, is_revised=True)
+    stage = stage_of("under a prior", end, why_ended(end, settings, None))
+    return jnp.asarray(end.theta), stage
 
 
 def _with_fresh_share(model: AbstractFieldModel, settings: Polish) -> Polish:
@@ -376,26 +313,25 @@ def _is_noisy(settings: Polish, noise: float | None, error: float) -> bool:
     return noise is not None or error > MAX_CLEAN_ERROR
 
 
-def share_of_budget(settings: Polish, share: float) -> Polish:
-    """The settings with a share of the budget."""
-    seconds = None if settings.seconds is None else share * settings.seconds
-    iterations = max(round(share * settings.iterations), 1)
-    return replace(settings, iterations=iterations, seconds=seconds)
-
-
 def remaining_budget(settings: Polish, end: DescentState, deadline: Deadline) -> Polish:
     """The settings with the budget that a descent left, less the seconds reserved for error bars."""
     iterations = max(settings.iterations - end.iteration, 1)
     if settings.seconds is None:
         return replace(settings, iterations=iterations)
     # A run that was killed and continues has spent more than this deadline knows.
-    spent = max(deadline.spent, end.seconds) + error_bar_seconds(end, settings.seconds)
+    spent = max(deadline.spent, end.seconds) + reserved_seconds(end, settings.seconds)
     left = max(settings.seconds - spent, MIN_PRIOR_SHARE * settings.seconds)
     return replace(settings, iterations=iterations, seconds=left)
 
 
-def error_bar_seconds(end: DescentState, seconds: float) -> float:
-    """The seconds that error bars will need, estimated from the iterations of a descent."""
-    each = (end.seconds - end.first_seconds) / max(end.iteration - 1, 1)
-    needed = ERROR_BAR_FIRST_ITERATIONS * end.first_seconds + ERROR_BAR_ITERATIONS * each
+def reserved_seconds(end: DescentState, seconds: float) -> float:
+    """The seconds that are left to error bars after a descent."""
+    needed = error_bar_seconds(end.first_seconds, end.seconds, end.iteration)
     return min(needed, MAX_ERROR_BAR_SHARE * seconds)
+
+
+def error_bar_seconds(first: float, total: float, iterations: int, points: float = 1.0) -> float:
+    """The seconds that error bars need after a descent of so many iterations, of which the first one,
+    with its compilation, took `first` of the `total` seconds; `points` is the share of their points."""
+    each = (total - first) / max(iterations - 1, 1)
+    return ERROR_BAR_FIRST_ITERATIONS * first + points * ERROR_BAR_ITERATIONS * each

@@ -31,10 +31,6 @@ COPIES_OF_CHUNK = 3
 LONG_THETA, ITEMS_PER_CHUNK_LONG_THETA = 30_000, 64
 # With more items than the first number, only the second number of them is computed at once.
 MANY_ITEMS, ITEMS_PER_CHUNK = 1 << 16, 1 << 13
-# With more rows for every column, R of J = QR replaces J wherever only JᵀJ matters.
-MIN_ROWS_PER_COLUMN_FOR_QR = 5
-# R is accumulated from this many rows at a time.
-ROWS_PER_QR = 1 << 14
 
 Data = tuple[tuple[PyTree, Vector], ...]  # items and weights of every block
 
@@ -200,17 +196,14 @@ class Jacobian:
         return linear_algebra.local(matrix if self.scale is None else self.scale[:, None] * matrix)
 
     def condensed(self) -> Matrix:
-        """J, or R with the same JᵀJ if J has many more rows than columns or is not kept as a whole."""
-        if self.layout.dual:
-            return self.dense()
-        is_tall = self.shape[0] > MIN_ROWS_PER_COLUMN_FOR_QR * self.shape[1]
-        return self.qr_factor() if self.matrix is None or is_tall else self.matrix
+        """J, or R with the same JᵀJ if J has more rows than columns."""
+        return self.dense() if self.layout.dual else self.qr_factor()
 
     def qr_factor(self, count: int | None = None) -> Matrix:
         """R, upper triangular, with RᵀR = JᵀJ of the first `count` rows, or of all.
 
-        It is accumulated by QR of a limited number of rows at a time, so that J is never whole. The
-        Cholesky factor of JᵀJ would have half of the digits.
+        It is accumulated by QR of one chunk after the other, so that J is never whole. The Cholesky
+        factor of JᵀJ would have half of the digits.
         """
         if count in self.qr_factors:
             return self.qr_factors[count]
@@ -220,9 +213,7 @@ class Jacobian:
         factor, begin = np.zeros((0, len(self.theta))), 0
         for _, _, chunk in self.chunks():
             part = np.asarray(chunk)[: None if count is None else max(count - begin, 0)]
-            for start in range(0, len(part), ROWS_PER_QR):
-                stacked = np.concatenate([factor, part[start : start + ROWS_PER_QR]])
-                factor = linear_algebra.triangle(stacked)
+            factor = linear_algebra.triangle(np.concatenate([factor, part]))
             begin += len(part)
             if count is not None and begin >= count:
                 break

@@ -194,14 +194,12 @@ def update_evidence(
 
 # The largest 2|δ₂| / |δ₁| of a full step, as Transtrum & Sethna recommend.
 MAX_ACCELERATION_RATIO = 0.75
-# A step of which less than this share can be taken is rejected.
+# The curvature of the rows is measured this share of a step ahead, and a step of which less can be taken
+# is rejected.
 MIN_STEP_SHARE = 0.1
-# The curvature of the rows is measured this share of the step ahead.
-CURVATURE_STEP_SHARE = 0.1
-# The damping in units of the mean eigenvalue is never less: a number that no row depends on would make
-# the matrix singular.
-MIN_DAMPING_SHARE = 1e-15
-TINY_NORM = 1e-300  # avoids a division by zero
+# The damping in units of the mean eigenvalue is never less, which leaves plain Gauss-Newton steps: a
+# number that no row depends on would make the matrix singular.
+MIN_DAMPING = 1e-15
 
 
 class Residuals:
@@ -344,7 +342,7 @@ class DampedEquations:
 
     def __init__(self, normal: NormalEquations, prior: WeightPrior, damping: float):
         self.normal, self.prior = normal, prior
-        self.damping = (damping + MIN_DAMPING_SHARE) * normal.mean_eigenvalue
+        self.damping = max(damping, MIN_DAMPING) * normal.mean_eigenvalue
         self.shift = prior.strength * prior.mask(len(normal.gradient)) + self.damping
         if normal.jacobian.layout.dual:
             ones = np.ones(len(normal.rows))
@@ -378,11 +376,15 @@ class DampedEquations:
         small."""
         jacobian, theta = self.normal.jacobian, self.normal.jacobian.theta
         # r''[δ, δ] from one more evaluation of the rows is cheaper to run and to compile than its jvp.
-        h = CURVATURE_STEP_SHARE
+        h = MIN_STEP_SHARE
         ahead = residuals.rows_at(theta + h * step)
         curvature = 2 * (ahead - self.normal.rows - h * jacobian.times(step)) / h**2
         acceleration = -self.solve_rows(curvature) / 2
-        ratio = 2 * np.linalg.norm(acceleration) / max(float(np.linalg.norm(step)), TINY_NORM)
+        ratio = (
+            2
+            * np.linalg.norm(acceleration)
+            / max(float(np.linalg.norm(step)), np.finfo(float).tiny)
+        )
         share = min(1.0, MAX_ACCELERATION_RATIO / max(float(ratio), MAX_ACCELERATION_RATIO))
         if share < MIN_STEP_SHARE:
             return None

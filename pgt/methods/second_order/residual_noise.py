@@ -4,8 +4,9 @@ Both look the same in held-out readings: the error is a few percent, and more st
 the noise of one reading is independent of that of its neighbor. If residuals of neighboring readings are
 correlated, a part of the field is left that the network cannot represent.
 
-If readings are too far apart to tell, the residual of the equation decides: noise in the readings does
-not keep a network from fulfilling the equation, but a network that is too small misses both.
+Nor is noise concentrated at a front or a kink. If readings are too far apart to tell, the residual of
+the equation decides: noise in the readings does not keep a network from fulfilling the equation, but a
+network that is too small misses both.
 """
 
 from copy import copy
@@ -21,6 +22,7 @@ from pgt.core.unknown import resolve
 from pgt.data.observations import Observations
 from pgt.data.sampling import Sobol
 from pgt.data.visibility import nearest
+from pgt.inference.likelihood import SMALLEST_SIGMA
 from pgt.inference.linear_algebra import Vector
 from pgt.methods.second_order.least_squares import Residuals
 from pgt.models.field_model import AbstractFieldModel
@@ -30,10 +32,9 @@ from pgt.problem.losses import Problem, equation_rows, reading_rows
 
 # A smaller correlation of neighbors, as a share of the residuals' variance, does not matter.
 MIN_CORRELATION = 0.1
-# A correlation is significant if noise would have to reach this many standard deviations of it.
-SIGNIFICANT_DEVIATIONS = 4.0
-# Residuals are accepted as noise if their correlation is within this many standard deviations of zero.
-CHANCE_DEVIATIONS = 1.5
+# Residuals are no noise if their correlation or their fourth moment is this many standard deviations from
+# that of white normal noise: a larger number takes a poor model for noise, a smaller one wastes time.
+SIGNIFICANT_DEVIATIONS = 3.0
 # The largest ratio of the equation's residual to that of the readings, both relative to their typical
 # size, for a network that is large enough. Fits of noisy readings have less than 0.1, networks that
 # cannot follow a cylinder wake 0.33 and more.
@@ -47,26 +48,21 @@ def has_correlated_residuals(model: AbstractFieldModel, problem: Problem) -> boo
     return is_correlated(*_residuals_at_readings(model, problem))
 
 
-def has_uncorrelated_residuals(model: AbstractFieldModel, problem: Problem) -> bool:
-    """Whether the residuals are no more correlated than noise. If this and `has_correlated_residuals` are
-    both false, there are too few readings to tell."""
-    return is_uncorrelated(*_residuals_at_readings(model, problem))
-
-
-def violates_equation(model: AbstractFieldModel, pde: AbstractPDE, problem: Problem) -> bool:
-    """Whether a model in double precision has a large residual of the equation compared with that of the
-    readings. It is meant for a fit under a prior, in which the equation has a large weight."""
-    if not problem.equation_scales:
+def resembles_noise(model: AbstractFieldModel, problem: Problem) -> bool:
+    """Whether the residuals of the readings are like white normal noise, for a model in double precision:
+    not correlated between neighbors, and not concentrated at a few places, as at a front that the model
+    cannot follow. Where outliers are expected, residuals may be concentrated."""
+    residuals, mask, points = _residuals_at_readings(model, problem)
+    if is_correlated(residuals, mask, points):
         return False
-    of_readings, of_equation = mean_square_residuals(model, pde, problem)
-    return of_equation > MAX_EQUATION_TO_READING_RATIO**2 * of_readings
+    return problem.likelihood != "gauss" or not is_heavy_tailed(residuals, mask)
 
 
 def mean_square_residuals(
     model: AbstractFieldModel, pde: AbstractPDE, problem: Problem
 ) -> tuple[float, float]:
     """(mean square of the readings' residuals, of all equations together), for a model in double
-    precision."""
+    precision; the second one is 0 where the equations are not fitted."""
     with jax.enable_x64(True):
         pde, problem = cast((pde, problem), jnp.float64)
         points = Sobol().draw(jax.random.key(0), problem.domain, EQUATION_POINTS)
@@ -79,9 +75,11 @@ def _mean_square_residuals(model: AbstractFieldModel, pde: AbstractPDE, problem:
     readings = problem.observations
     field = partial(model.decode, model.encode(readings))
     misfit = reading_rows(field, readings, model.scaling, problem.averaged)
+    of_readings = jnp.sum(misfit**2) / jnp.sum(readings.mask)
+    if not problem.equation_scales:
+        return of_readings, 0.0
     rows = jax.vmap(lambda z: equation_rows(field, resolve(pde), problem, z))(points)
-    of_equation = sum(jnp.mean(r**2) for r in rows.values())
-    return jnp.sum(misfit**2) / jnp.sum(readings.mask), of_equation
+    return of_readings, sum(jnp.mean(r**2) for r in rows.values())
 
 
 def _residuals_at_readings(model: AbstractFieldModel, problem: Problem):
@@ -111,30 +109,31 @@ def is_correlated(
     >>> is_correlated(np.sin(20 * line), mask, line), is_correlated(noise, mask, line)
     (True, False)
     """
-    correlation = neighbor_correlation(residuals, mask, points)
-    return bool(correlation > _threshold(mask, SIGNIFICANT_DEVIATIONS))
+    chance = SIGNIFICANT_DEVIATIONS / np.sqrt(max(mask.sum(), 1))
+    return bool(neighbor_correlation(residuals, mask, points) > max(MIN_CORRELATION, chance))
 
 
-def is_uncorrelated(
-    residuals: Float[np.ndarray, "n c"],
-    mask: Bool[np.ndarray, "n c"],
-    points: Float[np.ndarray, "n d"],
-) -> bool:
-    """Whether residuals of nearest neighbors are no more correlated than noise would be.
+def is_heavy_tailed(residuals: Float[np.ndarray, "n c"], mask: Bool[np.ndarray, "n c"]) -> bool:
+    """Whether the residuals of a field have a significantly larger fourth moment than normal noise, whose
+    excess kurtosis is 0 with a variance of 24/n.
 
-    >>> line, mask = np.linspace(0, 1, 200)[:, None], np.ones((200, 1), bool)
-    >>> noise = np.random.default_rng(0).normal(size=(200, 1))
-    >>> is_uncorrelated(np.sin(20 * line), mask, line), is_uncorrelated(noise, mask, line)
-    (False, True)
+    >>> random, mask = np.random.default_rng(0), np.ones((200, 1), bool)
+    >>> is_heavy_tailed(random.normal(size=(200, 1)), mask)
+    False
+    >>> is_heavy_tailed(np.exp(-np.linspace(-20, 20, 200)[:, None] ** 2), mask)
+    True
     """
-    correlation = neighbor_correlation(residuals, mask, points)
-    return bool(correlation < _threshold(mask, CHANCE_DEVIATIONS))
+    return any(
+        _excess_kurtosis(residuals[own, k]) > SIGNIFICANT_DEVIATIONS * np.sqrt(24 / own.sum())
+        for k, own in enumerate(mask.T)
+        if own.any()
+    )
 
 
-def _threshold(mask: Bool[np.ndarray, "n c"], deviations: float) -> float:
-    """A correlation of this many standard deviations for noise at as many readings, or the smallest that
-    matters."""
-    return max(MIN_CORRELATION, deviations / np.sqrt(max(mask.sum(), 1)))
+def _excess_kurtosis(residuals: Float[np.ndarray, " n"]) -> float:
+    centered = residuals - residuals.mean()
+    variance = max(float(np.mean(centered**2)), np.finfo(float).tiny)
+    return float(np.mean((centered / np.sqrt(variance)) ** 4)) - 3
 
 
 def neighbor_correlation(
@@ -174,8 +173,6 @@ def _neighbor_products(
 MIN_NOISE_RATIO = 1.5
 # The σ of a field is estimated from at least this many readings.
 MIN_READINGS_PER_FIELD = 10
-# No field has less noise than this share of its spread: such readings count as exact.
-MIN_NOISE_SHARE = 1e-3
 
 
 def weight_by_field_noise(
@@ -193,7 +190,7 @@ def weight_by_field_noise(
     """
     fields = len(problem.observations.fields)
     is_known = noise is not None or problem.likelihood != "gauss" or fields < 2
-    if is_known or not has_uncorrelated_residuals(model, problem):
+    if is_known or has_correlated_residuals(model, problem):
         return residuals, np.ones(fields)
     mask = np.asarray(problem.observations.mask)
     factors = _noise_factors(_reading_residuals(residuals, theta, mask), mask)
@@ -223,7 +220,7 @@ def _noise_factors(
     counts = mask.sum(axis=0)
     sizes = np.sqrt(np.sum(residuals**2, axis=0) / np.maximum(counts, 1))
     is_estimated = counts >= MIN_READINGS_PER_FIELD
-    sigmas = np.maximum(sizes[is_estimated], MIN_NOISE_SHARE)
+    sigmas = np.maximum(sizes[is_estimated], SMALLEST_SIGMA)
     if len(sigmas) < 2 or sigmas.max() < MIN_NOISE_RATIO * sigmas.min():
         return np.ones(len(counts))
     factors = np.ones(len(counts))

@@ -28,9 +28,9 @@ from pgt.data.observations import Observations
 from pgt.data.splits import Groups
 from pgt.data.splits import sensors as sensors_of
 from pgt.inference.equation_prior import Basis, CorrelatedPrior
+from pgt.inference.evidence import fit_posterior
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.inference.linear_gaussian import Reduced, Rows, Solved
-from pgt.methods.closed_form.band_solution import posterior_of
+from pgt.inference.linear_gaussian import GaussianPosterior, ReducedReadings, Rows
 from pgt.methods.coefficients import MAX_LOG_STEP, CoefficientEstimate, CoefficientSteps, log_of
 from pgt.methods.solver.collocation import Grid, Sensors, pieces_of
 from pgt.methods.solver.forward import FIRST_TOLERANCE
@@ -115,7 +115,7 @@ class Fitted:
     model: Solver
     pde: AbstractPDE
     solution: Solution
-    solved: Solved
+    solved: GaussianPosterior
     learnt: dict[str, CoefficientEstimate]
     converged: bool
 
@@ -341,7 +341,7 @@ class Search:
         """What sensors with their offsets read."""
         return state.read + self.offsets @ state.unknown[self.unknowns.offsets]
 
-    def _faulty_sensor(self, solved: Solved) -> int | None:
+    def _faulty_sensor(self, solved: GaussianPosterior) -> int | None:
         """The sensor whose offset makes the readings most probable, where it does so by far; None where
         none does, or as many have one already as the others can outvote."""
         if 2 * self.is_faulty.sum() + 2 >= len(self.is_faulty):
@@ -349,7 +349,7 @@ class Search:
         gains = [
             -np.inf
             if known
-            else solved.evidence_beside(OFFSET_DEVIATION * column) - solved.evidence
+            else solved.evidence_with_error_along(OFFSET_DEVIATION * column) - solved.evidence
             for column, known in zip(self.offsets.T, self.is_faulty, strict=True)
         ]
         best = int(np.argmax(gains))
@@ -368,7 +368,7 @@ class Search:
         ]
         return min(1.0, MAX_LOG_STEP / max(max(moves, default=0.0), 1e-300))
 
-    def _moves(self, state: _State, solved: Solved, change) -> float:
+    def _moves(self, state: _State, solved: GaussianPosterior, change) -> float:
         """By how much a step moves what is read, in σ, and coefficients, in standard deviations."""
         read = (self._slopes(state) @ change) / (solved.sigma * self.sensors.relative)
         size = float(np.sqrt(np.mean(read**2))) if len(read) else 0.0
@@ -377,7 +377,7 @@ class Search:
         return max(size, float(raws.max(initial=0.0)))
 
     def _stepped(
-        self, state: _State, solved: Solved, change, share: float, moves: float
+        self, state: _State, solved: GaussianPosterior, change, share: float, moves: float
     ) -> _State | None:
         """The step, or as much of it as makes the readings more probable; None where nothing does.
 
@@ -404,7 +404,7 @@ class Search:
         return None
 
     def _toward(
-        self, state: _State, solved: Solved, change, part: float
+        self, state: _State, solved: GaussianPosterior, change, part: float
     ) -> Float[np.ndarray, " p"]:
         """All that is unknown after a part of a step: functions are the most probable ones for the
         coefficients."""
@@ -413,7 +413,9 @@ class Search:
             return state.unknown + part * change
         return self._with_coefficients(state, solved, state.unknown[own] + part * change[own])
 
-    def _with_coefficients(self, state: _State, solved: Solved, raws) -> Float[np.ndarray, " p"]:
+    def _with_coefficients(
+        self, state: _State, solved: GaussianPosterior, raws
+    ) -> Float[np.ndarray, " p"]:
         """Coefficients with these values and, by the linearization, the most probable functions."""
         own, root, mean = self.unknowns.raws, self.prior.root, self.first + self.prior.mean
         slopes, sigma = self._slopes(state), solved.sigma * solved.reduced.sigma
@@ -453,7 +455,7 @@ class Search:
         found = solve(self.unknowns, unknown, Settings(tolerance, check_time, True, directions))
         return _State(found, Readout(self.sensors, found), tolerance, self._shortest)
 
-    def _cost(self, state: _State, solved: Solved) -> float:
+    def _cost(self, state: _State, solved: GaussianPosterior) -> float:
         """Twice the negative logarithm of the posterior, with what the evidence chose."""
         missed = (self.sensors.values - self._read(state)) / (solved.sigma * solved.reduced.sigma)
         away = state.unknown - self.first - self.prior.mean
@@ -462,14 +464,16 @@ class Search:
 
     # ------------------------------------------------------------------------- the Gaussian model
 
-    def _posterior(self, state: _State) -> Solved:
+    def _posterior(self, state: _State) -> GaussianPosterior:
         """The posterior of the linearised model, with lengths, sizes and noise of greatest evidence."""
         rows, corners = self._rows(state), self._corners(state)
         if len(self.hyper):
-            reduced = Reduced(replace(rows, sigma=self.weighed), Prior(np.eye(self.unknowns.count)))
+            reduced = ReducedReadings(
+                replace(rows, sigma=self.weighed), Prior(np.eye(self.unknowns.count))
+            )
             self.hyper, _ = self._most_probable(reduced, corners)
         self.prior = Prior(self._root(self.hyper), corners)
-        solved = posterior_of(rows, self.task.problem.likelihood, basis=self.prior)
+        solved = fit_posterior(rows, self.task.problem.likelihood, basis=self.prior)
         self.weighed = solved.reduced.sigma  # where outliers are expected, they count for less
         standard_error = solved.sigma * np.sqrt(solved.determined / len(self.sensors.values))
         self.tolerance = max(self.model.tolerance, NEGLIGIBLE * float(standard_error))
@@ -495,13 +499,13 @@ class Search:
         slopes[:, self.unknowns.raws] = 0.0
         return slopes, slopes @ (unknown - self.first) - values
 
-    def _most_probable(self, reduced: Reduced, corners) -> tuple[np.ndarray, float]:
+    def _most_probable(self, reduced: ReducedReadings, corners) -> tuple[np.ndarray, float]:
         """The logarithms of lengths and sizes at the greatest evidence, and that evidence."""
 
         def cost(hyper):
             away, tried = (hyper - self.middle) / HYPER_DEVIATION, copy(reduced)
             tried.basis = Prior(self._root(hyper), corners)
-            return -tried.solved(0.0).evidence + 0.5 * away @ away
+            return -tried.posterior(0.0).evidence + 0.5 * away @ away
 
         rougher = self.hyper.copy()
         rougher[: len(self.axes)] = self._shortest
@@ -515,11 +519,11 @@ class Search:
         )  # fmt: skip
         return found.x, -float(found.fun)
 
-    def _deviations(self, solved: Solved) -> Float[np.ndarray, " k"]:
+    def _deviations(self, solved: GaussianPosterior) -> Float[np.ndarray, " k"]:
         """Of the coefficients."""
         return solved.spread(np.eye(self.unknowns.count)[self.unknowns.raws])
 
-    def _fitted(self, state: _State, solved: Solved, converged: bool) -> Fitted:
+    def _fitted(self, state: _State, solved: GaussianPosterior, converged: bool) -> Fitted:
         solution = state.solution
         own = self.unknowns.raws
         raws, asked = state.unknown[own], (solved.weights + self.first)[own]

@@ -356,7 +356,7 @@ class _StepSolver:
         entries = (
             grid.size * (~grid.state).sum() if grid.pattern is None else len(grid.pattern.values)
         )
-        self.max_batch = max(MAX_BUFFER // max(entries, 1), 1)
+        self.max_batch = int(max(MAX_BUFFER // max(entries, 1), 1))
         directions = settings.directions
         self.with_sensitivity = settings.with_sensitivities or (directions.size > 0)
 

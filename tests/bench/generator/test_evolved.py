@@ -8,11 +8,13 @@ from pgt_bench.generator import draw_kind, evolved
 from pgt_bench.generator.evolved import EvolvedTruth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", evolved.KINDS)
 def test_the_truth_solves_its_equation(kind):
     assert relative_residual(draw_kind(kind, 0)) < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", evolved.KINDS)
 def test_finer_steps_change_nothing(kind):
     truth = draw_kind(kind, 1).truth

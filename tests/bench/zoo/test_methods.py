@@ -8,7 +8,7 @@ from pgt_bench.zoo.methods import BANDS, METHODS, OURS, RIVALS, Method, installe
 
 def test_rivals_come_from_elsewhere():
     assert OURS in METHODS
-    assert {"rbf", "gp", "deepxde", "jinns"} == set(RIVALS)
+    assert {"rbf", "gp", "jinns"} == set(RIVALS)
     assert not {OURS, "features", "siren", "pgt"} & set(RIVALS)
 
 

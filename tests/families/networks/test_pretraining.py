@@ -120,3 +120,61 @@ def test_simulations_of_ones_own(tmp_path):
     assert len(again.family.values) == 1
     with pytest.raises(pgt.InputError, match="equation"):
         again.family.pde(coefficients)
+
+
+# ------------------------------------------------------------------- the transformer
+
+
+@pytest.fixture(scope="module")
+def transformer():
+    sizes = pgt.families.FamilyPGTSizes(width=8, blocks=1, heads=2, decoder_width=6, layers=2)
+    return pgt.families.pretrain(FAMILY, QUICK, model="pgt", sizes=sizes, progress=False)
+
+
+def test_the_transformer_is_pretrained_under_a_symmetric_kernel(transformer):
+    assert (transformer.card.kernel, transformer.card.noise_source) == ("symmetric", "encoder")
+    assert all(np.isfinite(list(transformer.card.errors["16"].values())))
+    fresh = initial_state(FAMILY, pgt.families.FamilyPGTSizes(8, 1, 2, 6, 2), 0).network
+    moved = [
+        bool((np.asarray(a) != np.asarray(b)).any())
+        for a, b in zip(jax.tree.leaves(fresh), weights(transformer), strict=True)
+    ]
+    assert sum(moved) > 0.9 * len(moved)
+
+
+def test_the_transformer_answers_and_is_saved(transformer, tmp_path):
+    truth = FAMILY.dataset(FAMILY.draw(jax.random.key(5), {"diffusivity": 0.02}))
+    readings = pgt.sample(truth, n=12)
+    field = transformer(readings, pgt.Heat(0.02), law=False).grid(x=5, t=3)
+    assert bool(((field.u_low < field.u) & (field.u < field.u_high)).all())
+    transformer.save(tmp_path / "one.safetensors")
+    loaded = pgt.families.Pretrained.load(tmp_path / "one.safetensors")
+    again = loaded(readings, pgt.Heat(0.02), law=False).grid(x=5, t=3)
+    np.testing.assert_allclose(again.u, field.u, rtol=0.02, atol=0.02)  # kept in half precision
+    shuffled = readings.take(np.arange(12)[::-1])
+    same = transformer(shuffled, pgt.Heat(0.02), law=False).grid(x=5, t=3)
+    np.testing.assert_allclose(same.u, field.u, atol=1e-4)
+
+
+def test_the_kernel_reaches_the_answer(transformer):
+    """The same weights under another Γ, or with all later readings hidden, answer otherwise."""
+    truth = FAMILY.dataset(FAMILY.draw(jax.random.key(5), {"diffusivity": 0.02}))
+    readings = pgt.sample(truth, n=12)
+    point = np.array([[0.5, 0.1]])
+    found = {}
+    for kernel in ("none", "equation", "symmetric"):
+        card = replace(transformer.card, kernel=kernel)
+        other = pgt.families.Pretrained(transformer.network, transformer.family, card)
+        found[kernel] = float(other(readings, pgt.Heat(0.02), law=False).at(point).mean[0, 0])
+    assert len(set(found.values())) == 3
+
+
+def test_sizes_and_models_belong_together(transformer):
+    with pytest.raises(pgt.InputError, match="FamilyPGTSizes"):
+        pgt.families.pretrain(FAMILY, QUICK, model="pgt", sizes=SIZES)
+    with pytest.raises(pgt.InputError, match="hypernetwork"):
+        pgt.families.pretrain(FAMILY, QUICK, model="writer")
+    truth = FAMILY.dataset(FAMILY.draw(jax.random.key(5), {"diffusivity": 0.02}))
+    answer = transformer(pgt.sample(truth, n=12), pgt.Heat(0.02), law=False)
+    with pytest.raises(pgt.InputError, match='model="hypernetwork"'):
+        answer.model()

@@ -11,14 +11,14 @@ from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.splits import in_canonical_order
 from pgt.methods.closed_form.band_posterior import (
-    Averaged,
-    averaged,
+    BandAverage,
+    average_bands,
+    average_two,
     deviations,
-    drawn_members,
+    draw_members,
     errors_without,
     left_out_errors,
     left_out_predictions,
-    of_two,
 )
 from pgt.methods.closed_form.band_search import fit_features
 from pgt.methods.closed_form.design_rows import field_rows
@@ -57,7 +57,7 @@ def test_the_error_is_as_large_as_the_posterior_says(noisy):
 def test_members_are_drawn_from_the_posterior(noisy):
     _, found, fit = noisy
     points = ASKED[:8]
-    models, pdes = drawn_members(found, Posterior(samples=400))
+    models, pdes = draw_members(found, Posterior(samples=400))
     with jax.enable_x64(True):
         over = eqx.filter_vmap(lambda m: jax.vmap(lambda z: m.decode((), z))(points))
         fields = np.asarray(over(models))
@@ -75,12 +75,12 @@ def _spread_of_all_scales(found, fit, points):
     variance times n/(n - 2), the mean of n/χ² where s² is not known, and the square of how far its mean
     is from the fit."""
     sines = field_rows(found.model, points)
-    evidences, parts = zip(*found.solved.plausible(), strict=True)
+    evidences, parts = zip(*found.posterior.plausible(), strict=True)
     shares = np.exp(np.array(evidences) - max(evidences))
-    count = found.solved.reduced.count
+    count = found.posterior.reduced.count
     variances = [
         count / (count - 2) * part.spread(sines) ** 2
-        + (sines @ (part.weights - found.solved.weights)) ** 2
+        + (sines @ (part.weights - found.posterior.weights)) ** 2
         for part in parts
     ]
     mean = np.average(variances, axis=0, weights=shares)
@@ -90,7 +90,7 @@ def _spread_of_all_scales(found, fit, points):
 def test_few_members_are_enough_for_the_interval_of_a_coefficient():
     pde = Heat(Unknown(0.1, positive=True))
     found, fit = fitted(heat_readings(60, noise=0.05), pde, SQUARE, count=60, band=(8.0, 4.0))
-    _, pdes = drawn_members(found, Posterior(samples=4))
+    _, pdes = draw_members(found, Posterior(samples=4))
     ((name, node),) = named_unknowns(pdes)
     assert np.std(np.asarray(node.raw)) == pytest.approx(fit.learnt[name].deviation, rel=1e-3)
 
@@ -144,12 +144,12 @@ def several(noisy):
         found, _ = fitted(readings, Heat(DIFFUSIVITY), SQUARE, count=100, band=band)
         tried[band] = found
     best = max(tried.values(), key=lambda found: found.evidence)
-    return readings, tried, averaged(best, tried)
+    return readings, tried, average_bands(best, tried)
 
 
 def test_bands_are_averaged_by_their_evidence(several):
     _, tried, average = several
-    assert isinstance(average, Averaged)
+    assert isinstance(average, BandAverage)
     assert average.shares.sum() == pytest.approx(1)
     assert average.band == max(tried, key=lambda band: tried[band].evidence)
     means = [field(part.model, ASKED) for part in average.parts]
@@ -167,7 +167,7 @@ def test_the_spread_of_an_average_is_that_of_its_parts_and_of_their_difference(s
 
 def test_members_of_an_average_lie_in_pairs_around_it(several):
     _, _, average = several
-    models, _ = drawn_members(average, Posterior(samples=20))
+    models, _ = draw_members(average, Posterior(samples=20))
     with jax.enable_x64(True):
         over = eqx.filter_vmap(lambda m: jax.vmap(lambda z: m.decode((), z))(ASKED[:4]))
         fields = np.asarray(over(models))
@@ -188,7 +188,7 @@ def test_a_band_that_is_far_more_probable_stays_alone():
     tried = {}
     for band in ((8.0, 4.0), (0.1, 0.1)):  # straight lines
         tried[band], _ = fitted(heat_readings(60), Heat(DIFFUSIVITY), SQUARE, count=100, band=band)
-    assert averaged(tried[8.0, 4.0], tried) is tried[8.0, 4.0]
+    assert average_bands(tried[8.0, 4.0], tried) is tried[8.0, 4.0]
 
 
 def test_what_two_draws_of_sines_differ_by_is_drawn_as_well():
@@ -196,7 +196,7 @@ def test_what_two_draws_of_sines_differ_by_is_drawn_as_well():
         fitted(heat_readings(60), Heat(DIFFUSIVITY), SQUARE, count=60, band=4.0, seed=seed)[0]
         for seed in (0, 1)
     ]
-    both = of_two(*parts)
+    both = average_two(*parts)
     first, second = (field(part.model, ASKED) for part in parts)
     np.testing.assert_allclose(field(both.model, ASKED), (first + second) / 2, atol=1e-9)
     assert both.evidence == parts[0].evidence

@@ -43,7 +43,7 @@ def test_chunks_give_the_same_products(expected, dual, chunk, long, monkeypatch)
     # Few items at a time.
     some = {
         "θ": {"LONG_THETA": 1, "ITEMS_PER_CHUNK_LONG_THETA": 2},
-        "items": {"MANY_ITEMS": 1, "ITEMS_PER_CHUNK": 2, "ROWS_PER_QR": 4},
+        "items": {"MANY_ITEMS": 1, "ITEMS_PER_CHUNK": 2},
     }
     for name, value in some.get(long, {}).items():
         monkeypatch.setattr(module, name, value)
@@ -65,13 +65,12 @@ def test_chunks_give_the_same_products(expected, dual, chunk, long, monkeypatch)
             np.testing.assert_allclose(factor.T @ factor, matrix[:5].T @ matrix[:5], atol=1e-13)
             assert found.qr_factor().shape == (6, 6)
             assert found.qr_factor(5) is factor
-            assert condensed.shape == ((6, 6) if chunk else (19, 6))
+            assert condensed.shape == (6, 6)
         assert found.shape == (19, 6)
         assert (len(list(found.chunks())) > 1) == (chunk is not None)
 
 
-def test_a_tall_jacobian_is_condensed_to_its_qr_factor(monkeypatch, expected):
-    monkeypatch.setattr(module, "MIN_ROWS_PER_COLUMN_FOR_QR", 3)
+def test_a_tall_jacobian_is_condensed_to_its_qr_factor(expected):
     with jax.enable_x64(True):
         condensed = jacobian(JacobianLayout(False, 100, True)).condensed()
     assert condensed.shape == (6, 6)

@@ -15,8 +15,9 @@ from pgt.methods.second_order.descent import build_system
 from pgt.methods.second_order.residual_noise import (
     has_correlated_residuals,
     is_correlated,
-    is_uncorrelated,
-    violates_equation,
+    is_heavy_tailed,
+    mean_square_residuals,
+    resembles_noise,
     weight_by_field_noise,
     weighted_held_out_error,
 )
@@ -47,15 +48,14 @@ def test_constant_residuals_and_few_readings_are_not_correlated():
     assert not is_correlated(WAVE[:0], ALL[:0], POINTS[:0])
 
 
-def test_residuals_count_as_noise_only_if_uncorrelated():
-    """Noise almost always does, a wave never; with too few readings both tests are false."""
-    noise = [np.random.default_rng(seed).normal(size=(60, 1)) for seed in range(40)]
-    assert sum(is_uncorrelated(one, ALL[:60], POINTS[:60]) for one in noise) >= 30
-    assert not is_uncorrelated(WAVE, ALL, POINTS)
-    line = np.linspace(0, 1, 30)[:, None]
-    slow = np.sin(9 * line) + 0.9 * np.random.default_rng(0).normal(size=line.shape)
-    assert not is_uncorrelated(slow, ALL[:30], line)
-    assert not is_correlated(slow, ALL[:30], line)
+def test_residuals_at_a_kink_are_heavier_tailed_than_noise():
+    noise = [np.random.default_rng(seed).normal(size=(200, 1)) for seed in range(40)]
+    mask = np.ones((200, 1), bool)
+    assert sum(is_heavy_tailed(one, mask) for one in noise) <= 2
+    kink = np.where(POINTS[:200, :1] < 0.05, 5.0, 1.0) * noise[0]
+    assert is_heavy_tailed(kink, mask)
+    assert not is_heavy_tailed(kink[:4], mask[:4])  # too few to tell
+    assert not is_heavy_tailed(np.zeros((20, 1)), mask[:20])
 
 
 def test_masked_readings_are_ignored():
@@ -77,9 +77,14 @@ def test_a_model_has_correlated_residuals_for_waves_and_not_for_noise():
         )
         noisy = np.asarray(own) + 0.05 * RANDOM.normal(size=own.shape)
         around = dataclasses.replace(readings, values=noisy)
-        assert not has_correlated_residuals(
-            model, dataclasses.replace(task.problem, observations=around)
-        )
+        problem = dataclasses.replace(task.problem, observations=around)
+        assert not has_correlated_residuals(model, problem)
+        assert resembles_noise(model, problem)
+        noisy[:3] += 1.0
+        spoiled = dataclasses.replace(readings, values=noisy)
+        outlying = dataclasses.replace(problem, observations=spoiled)
+        assert not resembles_noise(model, outlying)
+        assert resembles_noise(model, dataclasses.replace(outlying, likelihood="student"))
 
 
 def test_an_untrained_network_violates_an_equation_and_a_constant_does_not():
@@ -92,10 +97,8 @@ def test_an_untrained_network_violates_an_equation_and_a_constant_does_not():
         still = jax.tree.map(lambda leaf: 0.0 * leaf, constant.tunable())
         constant = cast(eqx.tree_at(lambda m: m.tunable(), constant, still), jnp.float64)
         task = choose(readings, pgt.Burgers(0.01), domain).first
-        assert not violates_equation(constant, task.pde, task.problem)
-        assert violates_equation(cast(wild, jnp.float64), task.pde, task.problem)
-        alone = dataclasses.replace(task.problem, equation_scales={})
-        assert not violates_equation(cast(wild, jnp.float64), task.pde, alone)
+        assert mean_square_residuals(constant, task.pde, task.problem)[1] < 1e-20
+        assert mean_square_residuals(cast(wild, jnp.float64), task.pde, task.problem)[1] > 0.1
 
 
 # ------------------------------------------------------------------------------- noise of each field
