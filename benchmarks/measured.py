@@ -90,13 +90,15 @@ def compared(result, field: str, points, read) -> dict:
 # ------------------------------------------------------------------------------ pumping tests
 
 
-def theis(k: float, storage: float, r, t) -> np.ndarray:
+def theis(coefficients, r, t) -> np.ndarray:
     """Drawdown in a confined aquifer 7 m thick, 788 m³/d pumped."""
+    k, storage = coefficients
     return 788 / (4 * np.pi * 7 * k) * exp1(r**2 * storage / (4 * k * t))
 
 
-def hantush(k: float, storage: float, resistance: float, r, t) -> np.ndarray:
+def hantush(coefficients, r, t) -> np.ndarray:
     """Drawdown in a leaky aquifer 37 m thick, 761 m³/d pumped."""
+    k, storage, resistance = coefficients
     depth, leak = 37.0, r / np.sqrt(k * 37.0 * resistance)
     least = r**2 * storage / (4 * k * t)
     nodes, weights = np.polynomial.legendre.leggauss(200)
@@ -119,7 +121,7 @@ def oude_korendijk(data: Path, seconds: float) -> dict:
     domain = pgt.Domain(x=(0.1, 20_000), t=(0, 0.6))
     result, ours = timed(readings, pde, domain, conditions, seconds)
     ours |= compared(result, "s", {"x": r, "t": t}, s)
-    rival = least_squares_of("k S", lambda p: theis(*np.exp(p), r, t) - s, [30.0, 1e-4])
+    rival = least_squares_of("k S", lambda p: theis(np.exp(p), r, t) - s, [30.0, 1e-4])
     published = {"k": 66.09, "S": 2.541e-5}
     return {"ours": ours, "least_squares": rival, "published": published}
 
@@ -140,7 +142,7 @@ def dalem(data: Path, seconds: float) -> dict:
     domain = pgt.Domain(x=(0.1, 20_000), t=(0, 0.34))
     result, ours = timed(readings, pde, domain, conditions, seconds)
     ours |= compared(result, "s", {"x": r, "t": t}, s)
-    rival = least_squares_of("k S c", lambda p: hantush(*np.exp(p), r, t) - s, [30.0, 1e-4, 500.0])
+    rival = least_squares_of("k S c", lambda p: hantush(np.exp(p), r, t) - s, [30.0, 1e-4, 500.0])
     return {
         "ours": ours, "least_squares": rival, "published": {"k": 45.33, "S": 4.76e-5, "c": 331.0},
     }  # fmt: skip
@@ -222,8 +224,9 @@ def stream_bed(data: Path, seconds: float, fitted: tuple[float, ...]) -> dict:
 # ------------------------------------------------------------------------------ sand column
 
 
-def third_type(v: float, dispersion: float, z, t) -> np.ndarray:
+def third_type(coefficients, z, t) -> np.ndarray:
     """Concentration in a long column with a flux inlet (Lindstrom et al. 1967)."""
+    v, dispersion = coefficients
     width = 2 * np.sqrt(dispersion * t)
     behind, front = (z + v * t) / width, (z - v * t) / width
     bell = np.exp(-(front**2))
@@ -250,10 +253,10 @@ def sand_column(data: Path, seconds: float) -> dict:
     result, ours = timed(readings, pde, domain, conditions, seconds)
     ours |= compared(result, "c", {"z": z[judged], "t": t[judged]}, c[judged])
     rival = least_squares_of(
-        "v D", lambda p: third_type(*np.exp(p), z[given], t[given]) - c[given], [2.0, 0.2]
+        "v D", lambda p: third_type(np.exp(p), z[given], t[given]) - c[given], [2.0, 0.2]
     )
     best = [rival["intervals"][name][1] for name in ("v", "D")]
-    gap = third_type(*best, z[judged], t[judged]) - c[judged]
+    gap = third_type(best, z[judged], t[judged]) - c[judged]
     rival["rmse"] = float(np.sqrt(np.mean(gap**2)))
     return {
         "ours": ours, "least_squares": rival, "published": {"v": 2.50, "D": 0.13, "rmse": 0.0255},
@@ -268,10 +271,9 @@ def lynx_hare(data: Path, seconds: float) -> dict:
     table = json.loads((data / "lynx_hare/hudson_lynx_hare.json").read_text())
     times = np.array([0, *table["ts"]], float)
     logs = np.log(np.array([table["y_init"], *table["y"]]))
-    first = {"a": 1.0, "b": 0.05, "g": 1.0, "d": 0.05}
     pde = pgt.Equation(
         "u_t = a - b*exp(v)", "v_t = -g + d*exp(u)",
-        **{name: unknown(value) for name, value in first.items()},
+        a=unknown(1.0), b=unknown(0.05), g=unknown(1.0), d=unknown(0.05),
     )  # fmt: skip
     readings = pgt.Observations.from_arrays({"t": times}, {"u": logs[:, 0], "v": logs[:, 1]})
     result, ours = timed(readings, pde, pgt.Domain(t=(0, 20)), (), seconds)

@@ -238,6 +238,8 @@ def linearize(
                 ]
             )
             others.append((boundary.raws, found.by_raw[:, k].reshape(*shape, -1)))
+    by_free: Any
+    by_state: Any
     by_free, by_state = (_dense if grid.pattern is None else grid.pattern.matrices)(grid, weights)
     return Linearization(np.concatenate(values, axis=1), by_free, by_state, others, boundary.count)
 

@@ -10,7 +10,7 @@ affine and one iteration solves it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -196,7 +196,7 @@ class Settings:
     tolerance: float
     check_time: CheckTime = no_limit
     with_sensitivities: bool = True
-    directions: Float[np.ndarray, "p q"] | None = None
+    directions: Float[np.ndarray, "p q"] = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def max_numbers(self) -> int:
@@ -240,7 +240,7 @@ def solve(
     made for a smooth solution tells nothing of what a rougher initial state would do.
     """
     grid = Grid(unknowns.problem, meshes or first_meshes(unknowns))
-    if settings.directions is None:
+    if not settings.directions.size:
         settings = replace(settings, directions=np.zeros((unknowns.count, 0)))
     if not unknowns.problem.domain.has_time:
         return _solve_steady(grid, unknowns, unknown, settings)
@@ -353,12 +353,12 @@ class _StepSolver:
     def __init__(self, grid: Grid, unknowns: Unknowns, unknown, settings: Settings):
         self.grid, self.unknowns, self.settings = grid, unknowns, settings
         self.raws, self.boundary = unknown[unknowns.raws], unknowns.boundary_values(grid, unknown)
-        entries = grid.size * (~grid.state).sum() if grid.is_dense else len(grid.pattern.values)
+        entries = (
+            grid.size * (~grid.state).sum() if grid.pattern is None else len(grid.pattern.values)
+        )
         self.max_batch = int(max(MAX_BUFFER // max(entries, 1), 1))
         directions = settings.directions
-        self.with_sensitivity = settings.with_sensitivities or (
-            directions is not None and directions.size > 0
-        )
+        self.with_sensitivity = settings.with_sensitivities or (directions.size > 0)
 
     def guess(self, state, steps, before: TimeStep | None) -> Float[np.ndarray, "s n"]:
         """The state at the start of a step, for all of it; of fields without one, what they were last."""
