@@ -93,7 +93,6 @@ def test_an_unknown_function_is_one_of_some_coordinates():
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"of": ["r"]}, "out of"),
         ({"of": ["x"], "bounds": [0, 1]}, "no bounds"),
         ({"of": ["x"], "initial": 2.0}, "positive"),
         ({}, "initial = 0.05"),

@@ -43,7 +43,7 @@ BROKEN = [
     (swap('"sensors.csv"', '"a\\u0000b"'), "line 4, observations.file", "control characters"),
     (swap('"sensors.csv"', f'"{"a" * 5000}"'), "line 4, observations.file", "does not exist"),
     (swap('coords = ["x", "t"]', 'coords = "x"'), "line 5, observations.coords", "an array"),
-    (swap('coords = ["x", "t"]', 'coords = ["x", "r"]'), "line 5, observations.coords.1", '"r" is not'),
+    (swap('coords = ["x", "t"]', 'coords = ["x", "q"]'), "line 5, observations.coords.1", '"q" is not'),
     (swap('coords = ["x", "t"]', 'coords = ["x", "x"]'), "line 5, observations.coords.1", "twice"),
     (swap('coords = ["x", "t"]', "coords = []"), "line 5, observations.coords", "at least 1"),
     (swap('coords = ["x", "t"]', 'coords = ["x"]'), "line 13, domain.t", "no such coordinate"),
