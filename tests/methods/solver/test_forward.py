@@ -69,7 +69,7 @@ def test_the_error_is_below_the_tolerance_and_as_stated(name, tolerance):
 def test_the_better_solution_is_kept_when_the_seconds_are_used_up():
     errors, calls = [], []
 
-    def ask():
+    def check_time():
         calls.append(len(errors))
         if len(errors) > 1:
             raise OutOfTime
@@ -77,11 +77,11 @@ def test_the_better_solution_is_kept_when_the_seconds_are_used_up():
     def report(share, numbers):
         errors.append(numbers["error"])
 
-    found = forward(*CASES["heat"][:3], 1e-10, ask=ask, report=report)
+    found = forward(*CASES["heat"][:3], 1e-10, check_time=check_time, report=report)
     assert found.ended == "seconds"
     assert float(found.errors.max()) == min(errors)
     with pytest.raises(OutOfTime):
-        forward(*CASES["heat"][:3], ask=ask)
+        forward(*CASES["heat"][:3], check_time=check_time)
 
 
 def test_a_mesh_of_the_largest_size_is_said(monkeypatch):
