@@ -317,10 +317,10 @@ class Domain:
         )
         if where is None:
             return list(parts)
-        axes = self.spatial_axes
+        text, axes = where, self.spatial_axes
         origin = np.asarray(self.box.along(axes).origin or 0.0)
         return [
-            part_where(part, lambda places: where_true(where, places + origin, axes))
+            part_where(part, lambda places: where_true(text, places + origin, axes))
             for part in parts
         ]
 
