@@ -15,7 +15,7 @@ record of a result keeps it with what came of each candidate, and `model=` and `
 Candidates race by one rule (reconstruction/race.py):
 
 1. Every answer has one score: its root mean square error at readings that it was not given, in units of
-   their spread, joined by the residual of the equation where fields are hidden.
+   their spread, joined with the residual of the equation.
 2. The next candidate is fitted unless the score is at most the `min_error` of that candidate, or the
    misfit is noise (as large as a given noise, or white and normal, with the equation fulfilled), or less
    than a quarter of the seconds is left. Unknown coefficients at a local optimum may leave a misfit like

@@ -1,9 +1,10 @@
 """The score of an answer, and the rule by which the candidates of a plan race.
 
-methods/plan.py states the rule. The score is the root mean square error at readings that the candidate
-was not given, in units of their spread. Networks hold readings out; the closed form and the solver leave
-the same readings out without another fit. Held-out readings say little of hidden fields: where there are
-some, the residual of the equation at fresh points is added.
+methods/plan.py states the rule. The score joins the root mean square error at readings that the candidate
+was not given, in units of their spread, with the residual of the equation at fresh points, in units of its
+terms. Networks hold readings out; the closed form and the solver leave the same readings out without
+another fit. Readings alone would prefer a model that follows them and violates the equation, and say
+little of hidden fields.
 
 A score does not tell a poor model from a good one with noisy readings. Their residuals do: those of a
 poor model are correlated between neighbors or concentrated at a front, or the model violates the equation
@@ -80,17 +81,14 @@ def why_next(outcome: Outcome, task: Task, following: Candidate, spent: float) -
 
 
 def score(outcome: Outcome, task: Task, rows: np.ndarray | None = None) -> float:
-    """The error at readings that were not fitted; where fields are hidden, with that of the equation.
+    """The error at readings that were not fitted, joined with the residual of the equation.
 
     `rows` are the readings that judge, where the answer has to be known without them.
     """
     error = outcome.held_out_error
     if rows is not None and len(rows) and outcome.held_out_error_without is not None:
         error = outcome.held_out_error_without(rows)
-    if error is None:
-        return np.inf
-    is_hidden = bool(task.problem.observations.hidden_fields)
-    return hypot(error, equation_residual(outcome, task)) if is_hidden else error
+    return np.inf if error is None else hypot(error, equation_residual(outcome, task))
 
 
 def equation_residual(outcome: Outcome, task: Task) -> float:
