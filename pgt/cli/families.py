@@ -1,25 +1,14 @@
 """`pgt pretrain`: one network for a family of systems."""
 
-import importlib.util
-import inspect
 import shutil
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 from rich.table import Table
 
 from pgt.cli.console import console, mistakes_are_messages
 from pgt.core.errors import InputError
-from pgt.core.parser import suggestion
-from pgt.core.registry import parts
-from pgt.families.family import AbstractFamily
-from pgt.families.simulations import Simulations
-from pgt.physics.equation import Equation
-from pgt.physics.pde import AbstractPDE
 
 EXAMPLE_READINGS = 64  # of each system in the figure
 
@@ -91,8 +80,7 @@ def _stem(family: str) -> str:
 
 def _family(name: str, equation: str | None, *options: str):
     """The family of that name, the simulations in a folder, or what a file of Python has."""
-    from pgt.cli.families import family_in_file, family_in_folder
-    from pgt.core.errors import InputError
+    from pgt.cli.user_families import family_in_file, family_in_folder
     from pgt.families import get
 
     coefficients, periodic, crop = (text.replace(",", " ").split() for text in options)
@@ -111,7 +99,6 @@ def _family(name: str, equation: str | None, *options: str):
 
 def _counts(words: list[str]) -> dict[str, int]:
     """t=20 as {"t": 20}."""
-    from pgt.core.errors import InputError
 
     found = {}
     for word in words:
@@ -156,83 +143,3 @@ def _show(card, target: Path) -> None:
     printed.print(table)
     printed.print(f"{target}: {card.family}, {card.steps} steps, unseen systems above.")
     printed.print(f"{target.with_suffix('.png')}: the same as a figure, and three systems.")
-
-
-def family_in_file(path: Path, name: str = "") -> AbstractFamily:
-    """The family that a file of Python defines, with its default settings; `name` chooses among several.
-
-    The file is run, as `python` would.
-    """
-    if not path.is_file():
-        raise InputError(f"there is no file {str(path)!r}; give one that has a family.")
-    found = {family.name: family for family in map(_instance, _classes_in(path))}
-    listed = ", ".join(found) or "none"
-    if name and name not in found:
-        raise InputError(f"{path} has no family {name!r}; it has {listed}.")
-    if not name and len(found) != 1:
-        raise InputError(
-            f"{path} has {len(found)} families, {listed}; write {path}:NAME."
-            if found
-            else f"{path} has no family: a subclass of `pgt.families.AbstractSolved` with all its parts."
-        )
-    return found[name] if name else next(iter(found.values()))
-
-
-def family_in_folder(
-    folder: Path,
-    equation: str | None,
-    coefficients: Sequence[str] = (),
-    periodic: Sequence[str] = (),
-    crop: Mapping[str, int] | None = None,
-) -> Simulations:
-    """The simulations of a folder; `equation` is a name of the library, or text with a `=`."""
-    if equation is None:
-        raise InputError(
-            f"{folder} is a folder of simulations: say which equation they solve, by its name, "
-            '--equation heat, or as text, --equation "u_t = diffusivity*u_xx".'
-        )
-    return Simulations(folder, _equation_of(equation), coefficients, crop, periodic)
-
-
-def _equation_of(text: str) -> Callable[..., AbstractPDE]:
-    if "=" in text:
-        return partial(Equation, text)
-    known = parts("equation")
-    if text not in known:
-        raise InputError(
-            f"there is no equation called {text!r}.{suggestion(text, known)} An equation as "
-            'text has a `=`, as in "u_t = diffusivity*u_xx".'
-        )
-    return known[text]
-
-
-def _classes_in(path: Path) -> list[type[AbstractFamily]]:
-    """The concrete families that the file itself defines."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    try:
-        spec.loader.exec_module(module)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"{path} does not run: {type(error).__name__}: {error}.") from error
-    return [
-        part
-        for part in vars(module).values()
-        if inspect.isclass(part)
-        and issubclass(part, AbstractFamily)
-        and part.__module__ == path.stem
-        and not inspect.isabstract(part)
-    ]
-
-
-def _instance(family: Any) -> AbstractFamily:
-    try:
-        return family()
-    except TypeError as error:
-        raise InputError(
-            f"{family.__name__}() needs settings, {error}: give its fields defaults."
-        ) from error

@@ -24,7 +24,7 @@ class ProgressBar:
             BarColumn(bar_width=24),
             TextColumn("{task.percentage:>3.0f} %", markup=False),
             TimeElapsedColumn(),
-            *((TextColumn("left"), TimeRemainingColumn()) if name else ()),
+            *((TextColumn("left", markup=False), TimeRemainingColumn()) if name else ()),
             TextColumn("{task.fields[losses]}", markup=False),
             console=Console(stderr=True, markup=False),
             disable=not visible,

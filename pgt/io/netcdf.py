@@ -14,6 +14,7 @@ import xarray as xr
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.manifest import require_intact
+from pgt.core.parser import CARTESIAN
 from pgt.core.registry import register
 from pgt.data._checks import as_numbers
 from pgt.data.domain import AXES
@@ -213,7 +214,7 @@ def _loose_dimension(dataset: xr.Dataset, dim: str, coords: tuple[str, ...]) -> 
             f"the dimension {dim!r} ({dataset.sizes[dim]} entries) has no coordinate. Save a variable "
             f"{dim!r} with their positions."
         )
-    free = AXES[len([name for name in coords if not is_axis_alias(name, "t")])]
+    free = CARTESIAN[len([name for name in coords if not is_axis_alias(name, "t")])]
     return InputError(
         f"the dimension {dim!r} ({dataset.sizes[dim]} entries) belongs to none of the coordinates "
         f'{", ".join(coords)}. Name its coordinate, as in `columns={{"{free}": "{dim}"}}`, or keep one '
@@ -259,7 +260,7 @@ def _is_readable(name: str, kind: np.dtype) -> bool:
 
 def _cf_name(name: str, attributes: Mapping[str, Any]) -> str:
     """What the attributes of a variable say it is in the terms of CF; else its name."""
-    if any(is_axis_alias(name, axis) for axis in AXES):
+    if any(is_axis_alias(name, axis) for axis in CARTESIAN):
         return name
     standard, axis = (str(attributes.get(key, "")) for key in ("standard_name", "axis"))
     if axis == "T" or standard == "time" or " since " in str(attributes.get("units", "")):

@@ -21,6 +21,7 @@ from jaxtyping import Float
 
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
+from pgt.core.parser import CARTESIAN
 from pgt.data.dates import counted_from, start_of
 from pgt.data.domain import AXES
 from pgt.geometry.shape_files import needed
@@ -305,7 +306,7 @@ def _write_rectilinear(dataset: xr.Dataset, path: Path) -> Path:
     except ImportError:
         raise missing_package("pyevtk", "a VTK file") from None
     for dim in dataset.sizes:
-        if dim not in AXES or dim not in dataset.coords:
+        if dim not in CARTESIAN or dim not in dataset.coords:
             raise InputError(
                 f"the field has the dimension {dim!r}; a VTK grid has the axes x, y, z and t only, "
                 "each with its coordinate. Take one of it, as in .sel(quantile=0.05); write scattered "
@@ -334,9 +335,9 @@ def _write_snapshot(dataset: xr.Dataset, path: Path) -> None:
     import pyevtk.hl
 
     dataset = dataset.isel(t=0) if "t" in dataset.dims else dataset
-    present = [axis for axis in AXES[:3] if axis in dataset.dims]
+    present = [axis for axis in CARTESIAN[:3] if axis in dataset.dims]
     given = {axis: dataset[axis].to_numpy().astype(np.float64) for axis in present}
-    axes = [given.get(axis, np.zeros(1)) for axis in AXES[:3]]
+    axes = [given.get(axis, np.zeros(1)) for axis in CARTESIAN[:3]]
     full = xr.broadcast(dataset)[0].transpose(*present)
     fields = {
         escape(str(name)): np.asfortranarray(

@@ -85,6 +85,8 @@ SINES_PER_ITERATE = 120
 SHAPE_FACTOR = 1.6
 # A score below which no candidate is asked for; it is that of a field exact to single precision.
 ROUNDING = 1e-7
+# The same for the closed form, which takes seconds and reaches rounding in double precision.
+MIN_ERROR_FOR_CLOSED_FORM = 1e-12
 # Without a limit on the seconds, a network after sines and a larger network are fitted only if the score
 # exceeds these numbers, since they take ten and a hundred times as long.
 MIN_ERROR_FOR_NETWORK, MIN_ERROR_FOR_LARGER = 1e-3, 1e-2
@@ -283,6 +285,8 @@ class _Chooser:
             return [first, *self._next_networks(first)]
         if self._solves_quickly(first.method):
             larger = self._next_networks(first) if first.method == SECOND_ORDER else []
+            if first.method == CLOSED_FORM:
+                first = replace(first, min_error=MIN_ERROR_FOR_CLOSED_FORM)
             return [replace(self._solver(), share=FIRST_SHARE), first, *larger]
         if first.method == CLOSED_FORM and not self.domain.shape:
             return [replace(first, share=FIRST_SHARE), self._solver()]

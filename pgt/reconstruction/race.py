@@ -1,10 +1,10 @@
 """The score of an answer, and the rule by which the candidates of a plan race.
 
 methods/plan.py states the rule. The score joins the root mean square error at readings that the candidate
-was not given, in units of their spread, with the residual of the equation at fresh points, in units of its
-terms. Networks hold readings out; the closed form and the solver leave the same readings out without
-another fit. Readings alone would prefer a model that follows them and violates the equation, and say
-little of hidden fields.
+was not given, in units of their spread, with the residual of the equation at fresh points, in units of
+its typical size. Networks hold readings out; the closed form and the solver leave the same readings out
+without another fit. Readings alone would prefer a model that follows them and violates the equation, and
+say little of hidden fields.
 
 A score does not tell a poor model from a good one with noisy readings. Their residuals do: those of a
 poor model are correlated between neighbors or concentrated at a front, or the model violates the equation
@@ -31,6 +31,7 @@ from pgt.problem.assembly import Task
 from pgt.problem.budget import total_seconds
 from pgt.reconstruction.candidates import posterior_seconds
 from pgt.reconstruction.evaluation import Evaluation
+from pgt.uncertainty.field_error import is_exact
 from pgt.uncertainty.held_out import (
     HeldOutPredictions,
     held_out_errors,
@@ -114,6 +115,8 @@ def is_noise(outcome: Outcome, task: Task) -> bool:
     """Whether the misfit of the readings is noise, so that no other candidate can do better."""
     error, fit = outcome.held_out_error, outcome.fit
     assert error is not None
+    if is_exact(error) and not task.noise:
+        return False  # so small a misfit may be the model's own
     if outcome.held_out_error_without is None and len(task.held_out):
         # A network that has memorized its readings misses others by more.
         count = int(np.asarray(task.held_out.mask).sum())

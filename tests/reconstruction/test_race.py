@@ -15,10 +15,12 @@ from pgt.methods.first_order.training_loop import _untrained
 from pgt.methods.plan import MIN_ERROR_FOR_LARGER, ROUNDING, choose
 from pgt.nn.trees import cast
 from pgt.problem.assembly import assemble
+from pgt.reconstruction import race
 from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.race import (
     NOT_CONVERGED,
     WORSE_THAN_INTERPOLATION,
+    equation_residual,
     is_better,
     is_noise,
     is_worse_than_interpolation,
@@ -45,6 +47,12 @@ TASK = PLAN.first
 def missing_by(error, task=TASK, **known):
     with jax.enable_x64(True):
         return Outcome(Fit(cast(task.model, np.float64), task.pde, 0.0), error, **known)
+
+
+@pytest.fixture
+def fulfilled(monkeypatch):
+    """The equation holds, as it does not for networks that are not trained."""
+    monkeypatch.setattr(race, "equation_residual", lambda outcome, task: 0.0)
 
 
 def test_a_model_or_method_that_the_user_named_is_the_only_candidate():
@@ -134,6 +142,7 @@ def why(plan, outcome, spent=0.0):
     return why_next(outcome, plan.first, plan.candidates[1], spent)
 
 
+@pytest.mark.usefixtures("fulfilled")
 def test_the_next_candidate_is_fitted_while_seconds_are_left_and_the_misfit_is_no_noise():
     plan = small()
     poor = missing_by(0.1, plan.first)  # untrained: it misses waves
@@ -147,6 +156,7 @@ def test_the_next_candidate_is_fitted_while_seconds_are_left_and_the_misfit_is_n
     assert why(plan, dataclasses.replace(poor, fit=stuck)) == NOT_CONVERGED
 
 
+@pytest.mark.usefixtures("fulfilled")
 def test_without_seconds_a_candidate_that_takes_long_has_to_be_worth_it():
     free, limited = small(training=pgt.Training()), small()
     assert (limited.candidates[1].min_error, free.candidates[1].min_error) == (
@@ -210,12 +220,27 @@ def test_where_interpolation_is_better_the_next_candidate_is_fitted():
     assert why(plan, poor) == WORSE_THAN_INTERPOLATION
 
 
-def test_the_residual_of_the_equation_counts_where_fields_are_hidden():
+def test_the_residual_of_the_equation_counts():
     readings = WAVES.aligned(("u", "v"))
     equation = pgt.Equation("u_t = 0.01*v_x", "v = u_x")
     task = plan_without_solver(readings, equation, DOMAIN, method="second-order").first
-    assert score(missing_by(0.1, task), task) > 0.1
-    assert score(missing_by(0.1), TASK) == 0.1
+    untrained = missing_by(0.1, task)
+    assert score(untrained, task) == np.hypot(0.1, equation_residual(untrained, task)) > 0.1
+
+
+def test_an_answer_that_violates_the_equation_does_not_replace_one_that_fulfills_it():
+    plan = small()
+    task = plan.first
+    follows_readings = missing_by(0.05, task)  # untrained: it violates the equation
+    fulfills = missing_by(0.1, task)
+    assert equation_residual(follows_readings, task) > 0.05
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(race, "equation_residual", lambda outcome, task: 0.0)
+        assert is_better(follows_readings, task, fulfills, task)
+    residuals = {id(fulfills): 0.0, id(follows_readings): 0.5}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(race, "equation_residual", lambda outcome, task: residuals[id(outcome)])
+        assert not is_better(follows_readings, task, fulfills, task)
 
 
 @pytest.mark.parametrize(
@@ -230,6 +255,7 @@ def test_whoever_asks_for_a_posterior_or_names_the_steps_gets_no_other_network(c
     assert len(small(**changes).candidates) == 1
 
 
+@pytest.mark.usefixtures("fulfilled")
 @pytest.mark.parametrize(("of_larger", "winner"), [(0.1, pgt.SIREN), (0.9, pgt.PINN)])
 def test_the_better_of_the_two_is_the_result(monkeypatch, of_larger, winner):
     """No fit is run: what each would have missed is given."""
