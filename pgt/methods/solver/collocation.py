@@ -67,7 +67,7 @@ class Grid:
         )
         self.moments = radau_points(self.time_points)
         self.in_space = tuple(
-            int(np.prod([s.size for s in field_orders], dtype=int)) for field_orders in self.splines
+            int(np.prod([s.size for s in splines], dtype=int)) for splines in self.splines
         )
         sizes = [t.size * n for t, n in zip(self.in_time, self.in_space, strict=True)]
         self.starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -183,10 +183,8 @@ class Grid:
         if not rows:
             return scipy.sparse.csr_array((len(nodes), self.size))
         triples = (np.concatenate(part) for part in (values, rows, columns))
-        value, row, columns_of_field = triples
-        return scipy.sparse.coo_array(
-            (value, (row, columns_of_field)), (len(nodes), self.size)
-        ).tocsr()
+        value, row, column = triples
+        return scipy.sparse.coo_array((value, (row, column)), (len(nodes), self.size)).tocsr()
 
 
 # ------------------------------------------------------------------------------ rows of steps
