@@ -402,18 +402,16 @@ def _open_values(problem: Statement, scaling: Scaling) -> list[OpenValue]:
             continue
         column = problem.domain.index(axis)
         rows = {side: _orders_on_face(problem, Face(axis, side)) for side in (0, 1)}
-        if len(rows[0]) + len(rows[1]) == sum(
-            field_orders[column] for field_orders in problem.orders
-        ):
+        if len(rows[0]) + len(rows[1]) == sum(by_axis[column] for by_axis in problem.orders):
             continue
         extra = {
             f: _end_of_odd(problem, scaling, f, column, rows)
-            for f, field_orders in enumerate(problem.orders) if field_orders[column] % 2
+            for f, by_axis in enumerate(problem.orders) if by_axis[column] % 2
         }  # fmt: skip
         for side in (0, 1):
             need = [
-                field_orders[column] // 2 + (extra.get(f) == side)
-                for f, field_orders in enumerate(problem.orders)
+                by_axis[column] // 2 + (extra.get(f) == side)
+                for f, by_axis in enumerate(problem.orders)
             ]
             values += _open_on(Face(axis, side), need, rows[side])
     return values
@@ -423,20 +421,18 @@ def _open_on(face: Face, need: list[int], rows: list[dict[int, int]]) -> list[Op
     """The open values on a face where field f needs `need[f]` conditions and these rows are given. Each
     row counts for one of the fields that it asks for."""
     taken: list[set[int]] = [set() for _ in need]
-    for order_by_field in rows:
-        candidates = [f for f in order_by_field if need[f] > len(taken[f])]
+    for by_field in rows:
+        candidates = [f for f in by_field if need[f] > len(taken[f])]
         if not candidates:
             end = f"the {('lower', 'upper')[face.side]} end of {face.axis}"
             raise InputError(f"{REFUSAL}: more conditions at {end} than the equation can fulfil.")
         field = max(candidates, key=lambda f: need[f] - len(taken[f]))
-        order = order_by_field[field]
+        order = by_field[field]
         taken[field].add(order if order not in taken[field] else max(taken[field]) + 1)
     return [
         OpenValue(face, f, order)
-        for f, orders_given in enumerate(taken)
-        for order in [k for k in range(need[f] + len(orders_given)) if k not in orders_given][
-            : need[f] - len(orders_given)
-        ]
+        for f, used in enumerate(taken)
+        for order in [k for k in range(need[f] + len(used)) if k not in used][: need[f] - len(used)]
     ]
 
 
@@ -452,13 +448,11 @@ def _orders_on_face(problem: Statement, face: Face) -> list[dict[int, int]]:
         point[column] = problem.domain.bounds(face.axis)[face.side]
         raws, values = raws_of(problem.pde), np.full((1, len(names)), 0.7)
         for row in given.rows.slopes(raws, point[None], values).by_name[0]:
-            order_by_field: dict[int, int] = {}
+            by_field: dict[int, int] = {}
             for (field, terms), slope in zip(names, row, strict=True):
                 if slope:
-                    order_by_field[field] = max(
-                        order_by_field.get(field, 0), *(term[column] for term in terms)
-                    )
-            orders_by_row.append(order_by_field)
+                    by_field[field] = max(by_field.get(field, 0), *(term[column] for term in terms))
+            orders_by_row.append(by_field)
     return orders_by_row
 
 
@@ -466,11 +460,7 @@ def _end_of_odd(problem: Statement, scaling: Scaling, field: int, column: int, r
     """The end at which a field of odd order has one condition more: where one more is given, else at the
     inflow."""
     order, fields = problem.orders[field][column], problem.fields
-    sides = [
-        side
-        for side in (0, 1)
-        if sum(field in order_by_field for order_by_field in rows[side]) > order // 2
-    ]
+    sides = [k for k in (0, 1) if sum(field in by_field for by_field in rows[k]) > order // 2]
     names, in_time = problem.equation.names, f"{fields[field]}_t"
     name = f"{fields[field]}_{problem.pde.coords[column] * order}"
     if sides or in_time not in names or name not in names:
