@@ -242,9 +242,7 @@ class Search:
                     state = self._on_resolving_mesh(state)
                     continue
                 except SolveError:
-                    state.lengths = (
-                        self._log_lengths_to_resolve
-                    )  # no mesh resolves them: do not try again
+                    state.lengths = self._target_lengths  # no mesh resolves them: do not try again
                 except OutOfTime:
                     break
             change = solved.weights - (state.unknown - self.first)
@@ -307,20 +305,18 @@ class Search:
         yield self.first + prior.mean
 
     @property
-    def _log_lengths_to_resolve(self) -> Float[np.ndarray, " a"]:
+    def _target_lengths(self) -> Float[np.ndarray, " a"]:
         """By axis, the logarithm of the length that the mesh should resolve: `PROBE_SHORTENING` times
         shorter than the most probable one."""
         return self.hyper[: len(self.axes)] - np.log(PROBE_SHORTENING)
 
     def _is_resolved(self, state: _State) -> bool:
         """Whether the mesh resolves lengths sufficiently shorter than the most probable ones."""
-        return bool(
-            np.all(self._log_lengths_to_resolve - state.lengths >= -np.log(PROBE_SHORTENING) / 2)
-        )
+        return bool(np.all(self._target_lengths - state.lengths >= -np.log(PROBE_SHORTENING) / 2))
 
     def _on_resolving_mesh(self, state: _State) -> _State:
         """The same functions, with more modes, on a mesh that resolves shorter lengths."""
-        lengths = dict(zip(self.axes, np.exp(self._log_lengths_to_resolve), strict=True))
+        lengths = dict(zip(self.axes, np.exp(self._target_lengths), strict=True))
         previous = self.unknowns
         self.unknowns = Unknowns(
             self.problem, self.model.scaling, lengths=lengths, sensors=self.offsets.shape[1]
@@ -336,7 +332,7 @@ class Search:
     def _probe_directions(self, grid: Grid, unknown) -> Float[np.ndarray, "p k"]:
         """Draws of the unknowns from a prior with the lengths that the mesh is to resolve."""
         hyper = self.hyper.copy()
-        hyper[: len(self.axes)] = self._log_lengths_to_resolve
+        hyper[: len(self.axes)] = self._target_lengths
         prior = Prior(self._root(hyper), self._corners_at(grid, unknown))
         standard = np.random.default_rng(0).standard_normal((self.unknowns.count, PROBE_FUNCTIONS))
         drawn = prior.root @ standard
@@ -355,7 +351,7 @@ class Search:
         slopes[:, self.unknowns.offsets] += self.offsets
         return slopes
 
-    def _predicted_readings(self, state: _State) -> Float[np.ndarray, " n"]:
+    def _predicted(self, state: _State) -> Float[np.ndarray, " n"]:
         """The readings that the state predicts, with the offsets of sensors."""
         return state.read + self.offsets @ state.unknown[self.unknowns.offsets]
 
@@ -428,11 +424,11 @@ class Search:
     ) -> Float[np.ndarray, " p"]:
         """The unknowns after a part of a step in the coefficients, with the functions that are most
         probable for them."""
-        coefficients = self.unknowns.raws
-        if coefficients.start == coefficients.stop:
+        columns = self.unknowns.raws
+        if columns.start == columns.stop:
             return state.unknown + part * change
         return self._with_coefficients(
-            state, solved, state.unknown[coefficients] + part * change[coefficients]
+            state, solved, state.unknown[columns] + part * change[columns]
         )
 
     def _with_coefficients(
@@ -440,26 +436,21 @@ class Search:
     ) -> Float[np.ndarray, " p"]:
         """The unknowns with these coefficients and with the most probable functions for them, to first
         order around the state."""
-        coefficients, root, mean = self.unknowns.raws, self.prior.root, self.first + self.prior.mean
+        columns, root, mean = self.unknowns.raws, self.prior.root, self.first + self.prior.mean
         slopes, sigma = self._slopes(state), solved.sigma * solved.reduced.sigma
-        standard_coefficients = np.linalg.solve(
-            root[coefficients, coefficients], raws - mean[coefficients]
-        )  # independent of all the rest
-        base = mean + root[:, coefficients] @ standard_coefficients
+        # In the prior, coefficients are independent of functions and offsets.
+        held = np.linalg.solve(root[columns, columns], raws - mean[columns])
+        base = mean + root[:, columns] @ held
         free = np.ones(len(root), bool)
-        free[coefficients] = False
-        residual = (
-            self.sensors.values - self._predicted_readings(state) + slopes @ (state.unknown - base)
-        )
+        free[columns] = False
+        residual = self.sensors.values - self._predicted(state) + slopes @ (state.unknown - base)
         rows = [
             (slopes @ root[:, free]) / sigma[:, None],
             np.eye(free.sum()) / np.sqrt(solved.scale),
         ]
         target = [residual / sigma, np.zeros(free.sum())]
-        standard_functions = np.linalg.lstsq(
-            np.concatenate(rows), np.concatenate(target), rcond=None
-        )[0]
-        return base + root[:, free] @ standard_functions
+        functions = np.linalg.lstsq(np.concatenate(rows), np.concatenate(target), rcond=None)[0]
+        return base + root[:, free] @ functions
 
     def _solved_at(self, unknown, state: _State) -> _State:
         """The state at these unknowns, on the same mesh where it still serves, else on a new one."""
@@ -482,13 +473,11 @@ class Search:
         grid = Grid(self.problem, first_meshes(self.unknowns))
         directions = self._probe_directions(grid, unknown)
         solution = solve(self.unknowns, unknown, Settings(tolerance, check_time, True, directions))
-        return _State(
-            solution, Readout(self.sensors, solution), tolerance, self._log_lengths_to_resolve
-        )
+        return _State(solution, Readout(self.sensors, solution), tolerance, self._target_lengths)
 
     def _cost(self, state: _State, solved: GaussianPosterior) -> float:
         """Twice the negative log-posterior up to a constant, with noise and prior scale of `solved`."""
-        misfit = (self.sensors.values - self._predicted_readings(state)) / (
+        misfit = (self.sensors.values - self._predicted(state)) / (
             solved.sigma * solved.reduced.sigma
         )
         step = state.unknown - self.first - self.prior.mean
@@ -518,9 +507,7 @@ class Search:
         count = self.unknowns.count
         slopes = self._slopes(state)
         values = (
-            self.sensors.values
-            - self._predicted_readings(state)
-            + slopes @ (state.unknown - self.first)
+            self.sensors.values - self._predicted(state) + slopes @ (state.unknown - self.first)
         )
         return Rows(
             np.zeros((0, count)), np.zeros(0), slopes, values, self.sensors.relative,
@@ -547,7 +534,7 @@ class Search:
             return -candidate.posterior(0.0).evidence + 0.5 * distance @ distance
 
         rougher = self.hyper.copy()
-        rougher[: len(self.axes)] = self._log_lengths_to_resolve
+        rougher[: len(self.axes)] = self._target_lengths
         start = min(self.hyper, rougher, key=cost)
         search = scipy.optimize.minimize(
             cost, start, method="Nelder-Mead",
