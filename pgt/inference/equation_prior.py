@@ -88,14 +88,14 @@ class ConditionalBasis:
         target: Float[np.ndarray, " rows"],
         function_prior: Float[np.ndarray, " k"],
     ):
-        field_count, self.function_prior = equation.shape[1] - len(function_prior), function_prior
-        is_alone = ~equation[:, :field_count].any(axis=1)  # rows that contain functions alone
-        self.alone = _triangle(equation[is_alone, field_count:], target[is_alone])
+        start, self.function_prior = equation.shape[1] - len(function_prior), function_prior
+        is_alone = ~equation[:, :start].any(axis=1)  # rows that contain functions alone
+        self.alone = _triangle(equation[is_alone, start:], target[is_alone])
         triangle = _triangle(equation[~is_alone], target[~is_alone])
-        left, self.values, right = svd(triangle[:field_count, :field_count], full=True)
+        left, self.values, right = svd(triangle[:start, :start], full=True)
         self.coupled, self.unmet = (
-            left.T @ triangle[:field_count, field_count:],
-            triangle[field_count:, field_count:],
+            left.T @ triangle[:start, start:],
+            triangle[start:, start:],
         )
         self.vectors = np.asarray(scipy.linalg.block_diag(right.T, np.eye(len(function_prior))))
 
@@ -109,18 +109,16 @@ class ConditionalBasis:
         """The prior at this stiffness."""
         shrink = 1 / np.sqrt(1 + rho * self.values**2)
         gain = rho * shrink**2 * self.values
-        function_mean, function_root = self._function_prior(rho)
-        field_count, size = len(shrink), len(shrink) + len(function_mean)
+        function_mean, function_root = self._function_moments(rho)
+        start, size = len(shrink), len(shrink) + len(function_mean)
         joint_root = np.zeros((size, size))
-        joint_root[:field_count, :field_count] = np.diag(shrink)
-        joint_root[:field_count, field_count:] = -gain[:, None] * (
-            self.coupled[:, :-1] @ function_root
-        )
-        joint_root[field_count:, field_count:] = function_root
+        joint_root[:start, :start] = np.diag(shrink)
+        joint_root[:start, start:] = -gain[:, None] * (self.coupled[:, :-1] @ function_root)
+        joint_root[start:, start:] = function_root
         fields = gain * (self.coupled[:, -1] - self.coupled[:, :-1] @ function_mean)
         return CorrelatedPrior(np.concatenate([fields, function_mean]), joint_root)
 
-    def _function_prior(self, rho: float):
+    def _function_moments(self, rho: float):
         """The mean of the last weights, and the root of their covariance."""
         soft = min(rho, MAX_STIFFNESS_OF_UNMET_ROWS)
         share = np.sqrt(soft / (1 + soft * self.values**2))

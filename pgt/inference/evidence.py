@@ -153,11 +153,8 @@ def _fit_field_noises(
     is_counted = np.bincount(fields) >= MIN_READINGS_OF_FIELD
     for _ in range(REWEIGHTING_ROUNDS):
         factors = np.where(is_counted, found.noise_of(fields), 1.0)
-        factors_counted = factors[is_counted]
-        if (
-            len(factors_counted) < 2
-            or factors_counted.max() < MIN_NOISE_CONTRAST * factors_counted.min()
-        ):
+        levels = factors[is_counted]
+        if len(levels) < 2 or levels.max() < MIN_NOISE_CONTRAST * levels.min():
             break
         sigma = np.maximum(rows.sigma * factors[fields], MAX_EXACT_SIGMA / found.sigma)
         rows = replace(rows, sigma=sigma)

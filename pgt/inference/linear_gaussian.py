@@ -338,10 +338,8 @@ class GaussianPosterior:
         """By field, the σ that the misfits r of its readings imply, relative to the assumed one. With the
         leverages h of the readings, σ² Σ (1 - h) = Σ r²."""
         inverse_misfit, inverse = self._inverse()
-        squares, one_minus_leverage = inverse_misfit**2, inverse(None)
-        sums = np.array(
-            [np.bincount(fields, weights=part) for part in (squares, one_minus_leverage)]
-        )
+        squares, diagonal = inverse_misfit**2, inverse(None)
+        sums = np.array([np.bincount(fields, weights=part) for part in (squares, diagonal)])
         return np.sqrt(sums[0] / np.maximum(sums[1], TINY))
 
     def left_out(self, groups: Groups | None = None):
