@@ -8,9 +8,10 @@ $$ \rho_{gauss} = r^2, \qquad
                                 2 k \sigma |r| - k^2 \sigma^2 & \text{beyond} \end{cases} $$
 
 All are r² for small r, so that they can be added to the other terms of the loss as a mean square.
-Student's cost is the logarithm of the t-distribution with ν = 4 degrees of freedom: a reading 20 σ away
-has less influence than one 2 σ away. With Huber's cost (1964), the influence of readings farther away
-than k = 1.345 σ no longer grows. The last section tests whether two errors differ significantly.
+Student's cost is proportional to the negative log-density of the t-distribution with ν = 4 degrees of
+freedom: a reading 20 σ away has less influence than one 2 σ away. With Huber's cost (1964), the influence
+of a reading does not grow beyond k = 1.345 σ. The last section tests whether two errors differ
+significantly.
 """
 
 from math import sqrt
