@@ -50,7 +50,7 @@ def with_raws(pde: AbstractPDE, raws: Float[Array | np.ndarray, " p"]) -> Abstra
     """The equation with its unknowns at other values, in the order of `named_unknowns`."""
     remaining = list(raws)
 
-    def moved(node):
+    def replaced(node):
         return eqx.tree_at(lambda n: n.raw, node, remaining.pop(0)) if is_unknown(node) else node
 
     return jax.tree.map(replaced, pde, is_leaf=is_unknown) if remaining else pde
@@ -126,7 +126,7 @@ def condition_rows(condition: AbstractCondition, pde: AbstractPDE, origin: Origi
     """The rows of a condition on a face. The condition is bound to a domain counted from `origin`."""
     requested_names: dict[str, None] = {}
 
-    def ask(z, name):
+    def record(z, name):
         requested_names[name] = None
         return jnp.zeros(())
 

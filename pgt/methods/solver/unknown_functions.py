@@ -514,7 +514,7 @@ class FirstGuess:
             if domain.has_time:
                 full_points[:, -1] = domain.bounds("t")[0]
 
-        def at(at_points):
+        def interpolate(at_points):
             return process(unit_coordinates(at_points, domain))
 
         def derivative(at_points):
