@@ -58,10 +58,10 @@ def maximize_evidence(
     scan = scan_stiffness(rows, near, basis)
     best = max(scan, key=lambda posterior: posterior.evidence)
     is_soft = prefers_soft and best.sigma > MAX_EXACT_SIGMA
-    found = _softest(best, scan) if is_soft else best
+    chosen = _softest(best, scan) if is_soft else best
     plausible = [p for p in scan if p.evidence > best.evidence - NEGLIGIBLE_EVIDENCE]
-    found.scan = sorted(plausible, key=lambda posterior: posterior.log_stiffness)
-    return found
+    chosen.scan = sorted(plausible, key=lambda posterior: posterior.log_stiffness)
+    return chosen
 
 
 def _softest(best: GaussianPosterior, scan: list[GaussianPosterior]) -> GaussianPosterior:
@@ -122,45 +122,45 @@ def fit_posterior(
     with blas_threads(rows.readings.shape[1]):
         if likelihood != "gauss":
             return _fit_robustly(rows, likelihood, near, basis, prefers_soft)
-        found = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft)
-        return _fit_field_noises(rows, found, basis, prefers_soft)
+        posterior = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft)
+        return _fit_field_noises(rows, posterior, basis, prefers_soft)
 
 
 def _fit_robustly(
     rows: Rows, likelihood: Likelihood, near: float | None, basis, prefers_soft: bool
 ) -> GaussianPosterior:
     """The posterior for a likelihood with outliers, by iteratively reweighted least squares."""
-    found, relative = maximize_evidence(rows, near, basis), rows.sigma
+    posterior, relative = maximize_evidence(rows, near, basis), rows.sigma
     for is_last in (False,) * (REWEIGHTING_ROUNDS - 1) + (True,):
-        misfit = (rows.values - rows.readings @ found.weights) / relative
+        misfit = (rows.values - rows.readings @ posterior.weights) / relative
         sigma = max(NORMAL * float(np.median(np.abs(misfit))), 1e-6)
         rows = replace(rows, sigma=relative / np.sqrt(_robust_weights(likelihood, misfit / sigma)))
-        near = found.log_stiffness
-        found = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft and is_last)
-    return found
+        near = posterior.log_stiffness
+        posterior = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft and is_last)
+    return posterior
 
 
 def _fit_field_noises(
-    rows: Rows, found: GaussianPosterior, basis, prefers_soft: bool
+    rows: Rows, posterior: GaussianPosterior, basis, prefers_soft: bool
 ) -> GaussianPosterior:
     """The posterior with a noise level for each field, where σ is unknown and the misfits of the fields
     differ. With a common level, the better instrument has too little weight and the worse one is
     overfitted."""
     fields = rows.fields
     is_known = rows.given is not None or rows.sigma_floor > 0
-    if fields is None or is_known or found.sigma <= MAX_EXACT_SIGMA:
-        return found
+    if fields is None or is_known or posterior.sigma <= MAX_EXACT_SIGMA:
+        return posterior
     is_counted = np.bincount(fields) >= MIN_READINGS_OF_FIELD
     for _ in range(REWEIGHTING_ROUNDS):
-        factors = np.where(is_counted, found.noise_of(fields), 1.0)
+        factors = np.where(is_counted, posterior.noise_of(fields), 1.0)
         levels = factors[is_counted]
         if len(levels) < 2 or levels.max() < MIN_NOISE_CONTRAST * levels.min():
             break
-        sigma = np.maximum(rows.sigma * factors[fields], MAX_EXACT_SIGMA / found.sigma)
+        sigma = np.maximum(rows.sigma * factors[fields], MAX_EXACT_SIGMA / posterior.sigma)
         rows = replace(rows, sigma=sigma)
-        near = found.maximum.log_stiffness
-        found = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft)
-    return found
+        near = posterior.maximum.log_stiffness
+        posterior = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft)
+    return posterior
 
 
 def _robust_weights(likelihood: Likelihood, misfit: Float[np.ndarray, " n"]) -> np.ndarray:

@@ -229,9 +229,7 @@ class GaussianPosterior:
         # readings are pure noise would together have too much weight.
         signal = (variance * np.sum(squares) + self.prior_signal) / count
         evidence = evidence + np.log(np.maximum(signal / (signal + noise), TINY))
-        if (
-            direction is not None
-        ):  # where noise is rounding error, v could explain only rounding error
+        if direction is not None:  # beside noise that is rounding error, v explains rounding error
             largest = float(self.singular_values.max(initial=0.0))
             is_rounding = (noise < RESOLVED_SIGMA**2) | (tau2 < (RESOLVED_SIGMA * largest) ** 2)
             evidence = np.where(is_rounding, -np.inf, evidence)

@@ -76,12 +76,12 @@ class CoefficientSteps:
 
 def are_settled(learnt: dict[str, CoefficientEstimate]) -> bool:
     """Whether all coefficients are at rest."""
-    return not any(found.unsettled for found in learnt.values())
+    return not any(estimate.unsettled for estimate in learnt.values())
 
 
 def is_at_edge(learnt: dict[str, CoefficientEstimate]) -> bool:
     """Whether a coefficient has reached the edge of the search."""
-    return any(found.unsettled == AT_EDGE for found in learnt.values())
+    return any(estimate.unsettled == AT_EDGE for estimate in learnt.values())
 
 
 def _limited(node: Unknown, first: float, raw: float, proposed: float) -> float:

@@ -255,15 +255,15 @@ def average_bands(best: BandFit, tried: Mapping[tuple[float, ...], BandFit]):
     local = best.model.local
     if local is not None and len(local.beats):  # the functions of the shape depend on the band
         return best
-    gains = {band: found.evidence - tried[best.band].evidence for band, found in tried.items()}
+    gains = {band: fit.evidence - tried[best.band].evidence for band, fit in tried.items()}
     ranked = sorted(gains, key=lambda band: -min(gains[band], 0.0) - (band == best.band))
     parts = [best if band == best.band else tried[band] for band in ranked]
     return _average_likely_parts(parts, [math.exp(min(gains[band], 0.0)) for band in ranked])
 
 
-def average_priors(found: Sequence[BandFit]) -> "BandFit | BandAverage":
+def average_priors(fits: Sequence[BandFit]) -> "BandFit | BandAverage":
     """The average, by their evidence, of fits with the same sines and different priors."""
-    ranked = sorted(found, key=lambda part: -part.evidence)
+    ranked = sorted(fits, key=lambda part: -part.evidence)
     return _average_likely_parts(
         ranked, [math.exp(p.evidence - ranked[0].evidence) for p in ranked]
     )
@@ -307,49 +307,49 @@ def _mixture(parts: tuple[BandFit, ...], shares: Float[np.ndarray, " k"]) -> Ban
 
 
 def deviations(
-    found: BandFit | BandAverage, points: Float[np.ndarray, "n d"]
+    fit: BandFit | BandAverage, points: Float[np.ndarray, "n d"]
 ) -> Float[np.ndarray, "k n c"]:
     """The deviations of posterior draws of the fields from the fit at points, in physical units."""
-    network = found.model.network
-    steps = found.draw(2 * POSTERIOR_DRAWS, exact=False)
+    network = fit.model.network
+    steps = fit.draw(2 * POSTERIOR_DRAWS, exact=False)
     readouts = network.readouts(steps[:, : network.size])
-    sines = field_rows(found.model, points)
-    return np.einsum("nm,kcm->knc", sines, readouts) * np.asarray(found.model.scaling.spread)
+    sines = field_rows(fit.model, points)
+    return np.einsum("nm,kcm->knc", sines, readouts) * np.asarray(fit.model.scaling.spread)
 
 
-def noise_of_fields(found: GaussianFit, readings: Observations) -> Float[np.ndarray, " c"]:
+def noise_of_fields(fit: GaussianFit, readings: Observations) -> Float[np.ndarray, " c"]:
     """The noise level of each field, in units of its spread; the common level for fields without
     readings."""
     counts = [len(readings.measured(name).rows) for name in readings.fields]
-    parts = np.split(found.sigmas, np.cumsum(counts)[:-1])
-    return np.array([np.median(part) if len(part) else found.sigma for part in parts])
+    parts = np.split(fit.sigmas, np.cumsum(counts)[:-1])
+    return np.array([np.median(part) if len(part) else fit.sigma for part in parts])
 
 
-def left_out_errors(found: GaussianFit, readings: Observations, sensor_of: Groups | None):
+def left_out_errors(fit: GaussianFit, readings: Observations, sensor_of: Groups | None):
     """The error of the prediction of every measured value from all other readings, and its σ. With
     `sensor_of`, the sensor of each reading, it is predicted from the other sensors."""
     if sensor_of is None:
-        return found.left_out()
+        return fit.left_out()
     by_field = [sensor_of[readings.measured(name).rows] for name in readings.fields]
-    return found.left_out(np.concatenate(by_field))
+    return fit.left_out(np.concatenate(by_field))
 
 
 def errors_without(
-    found: GaussianFit, readings: Observations, rows: Int[np.ndarray, " m"]
+    fit: GaussianFit, readings: Observations, rows: Int[np.ndarray, " m"]
 ) -> Float[np.ndarray, " k"]:
     """The errors of the predictions of all values in some `rows` from the other rows, in units of the
     spread. They are comparable with the errors of a network that was not trained on those rows."""
     values = np.concatenate([readings.measured(name).rows for name in readings.fields])
-    return found.without(np.flatnonzero(np.isin(values, rows)))[0]
+    return fit.without(np.flatnonzero(np.isin(values, rows)))[0]
 
 
-def left_out_predictions(found: GaussianFit, readings: Observations) -> Float[np.ndarray, "n c"]:
+def left_out_predictions(fit: GaussianFit, readings: Observations) -> Float[np.ndarray, "n c"]:
     """The prediction of every measured value from the others, or from other sensors where there are
     enough; NaN where nothing was measured. The readings are those of the problem, in the same order."""
     predictions = np.full(np.shape(readings.values), np.nan)
-    spread, start = np.asarray(found.model.scaling.spread, float), 0
-    origin = found.model.scaling.origin.along(readings.fields)
-    errors, _ = left_out_errors(found, readings, choose_held_out_sensors(readings))
+    spread, start = np.asarray(fit.model.scaling.spread, float), 0
+    origin = fit.model.scaling.origin.along(readings.fields)
+    errors, _ = left_out_errors(fit, readings, choose_held_out_sensors(readings))
     for field, name in enumerate(readings.fields):
         rows, _, values, _ = readings.measured(name)
         field_errors = errors[start : start + len(rows)]
@@ -360,16 +360,15 @@ def left_out_predictions(found: GaussianFit, readings: Observations) -> Float[np
     return predictions
 
 
-def draw_members(found: BandFit | BandAverage, settings: Posterior):
+def draw_members(fit: BandFit | BandAverage, settings: Posterior):
     """Models and equations drawn from the posterior, stacked, in pairs ± around the fit."""
-    half = found.draw(settings.samples // 2)
-    steps, weights = np.concatenate([half, -half]), weights_of(found.model, found.pde)
-    network = found.model.network
+    half = fit.draw(settings.samples // 2)
+    steps, weights = np.concatenate([half, -half]), weights_of(fit.model, fit.pde)
+    network = fit.model.network
     directions = network.readouts(steps[:, : network.size])
     with jax.enable_x64(True):
-        bases = batched.repeat(found.model, len(steps))
+        bases = batched.repeat(fit.model, len(steps))
         pdes = [
-            cast(with_weights(found.model, found.pde, weights + step)[1], jnp.float64)
-            for step in steps
+            cast(with_weights(fit.model, fit.pde, weights + step)[1], jnp.float64) for step in steps
         ]
         return LinearisedModel(bases, jnp.asarray(directions)), batched.stack(pdes)

@@ -92,16 +92,16 @@ def leaves_time_for_network(task: Task) -> bool:
 def fit_features(task: Task, report: Report) -> tuple[BandFit | BandAverage, Fit]:
     """The posterior of the most probable field of the task, and the record of the search."""
     search = _Search(task, report)
-    found = search.best()
+    result = search.best()
     with jax.enable_x64(True):
-        model, pde = cast((found.model, found.pde), jnp.float64)
+        model, pde = cast((result.model, result.pde), jnp.float64)
     seconds = search.deadline.spent
-    stopped = SOLVED_IN_CLOSED_FORM if are_settled(found.learnt) else COEFFICIENT_NOT_AT_REST
+    stopped = SOLVED_IN_CLOSED_FORM if are_settled(result.learnt) else COEFFICIENT_NOT_AT_REST
     fit = Fit(
-        model, pde, found.sigma, search.history, seconds, search.first_seconds, stopped,
-        learnt=found.learnt,
+        model, pde, result.sigma, search.history, seconds, search.first_seconds, stopped,
+        learnt=result.learnt,
     )  # fmt: skip
-    return replace(found, model=model, pde=pde), fit
+    return replace(result, model=model, pde=pde), fit
 
 
 class _Basis:
@@ -152,9 +152,9 @@ class _Search:
         for other in self.bases:
             if best is not None and (self._is_exact(best) or not self.deadline.allows(0.0)):
                 break
-            found = self._climb(other, self._first_fit(other))
-            if best is None or found.is_better_than(best):
-                best, basis = found, other
+            fit = self._climb(other, self._first_fit(other))
+            if best is None or fit.is_better_than(best):
+                best, basis = fit, other
         assert best is not None  # there is a basis
         return self._finish(best, basis)
 
@@ -165,11 +165,11 @@ class _Search:
         while best.learnt and self._has_time_to_search():
             self.task = replace(task, pde=best.pde)
             band = self._scan(basis, best.band)
-            found = None if band in basis.fits else self._fit(basis, band)
+            fit = None if band in basis.fits else self._fit(basis, band)
             self.task = task
-            if found is None or not found.is_better_than(best):
+            if fit is None or not fit.is_better_than(best):
                 break
-            best = found
+            best = fit
         return best
 
     def _exact_waves(self) -> Features | None:
@@ -231,10 +231,10 @@ class _Search:
                     is_flat = self.has_functions and min(band) < MIN_BAND_WITH_FUNCTIONS
                     if band in basis.fits or is_flat or self._is_over(basis, best):
                         continue
-                    found = self._fit(basis, band)
-                    if found.is_better_than(best):
-                        narrow_first = math.prod(found.band) < math.prod(best.band)
-                        best, is_moving = found, True
+                    fit = self._fit(basis, band)
+                    if fit.is_better_than(best):
+                        narrow_first = math.prod(fit.band) < math.prod(best.band)
+                        best, is_moving = fit, True
                         break
         return best
 
@@ -254,21 +254,21 @@ class _Search:
         before = self.deadline.spent
         model = basis.model.with_sines(count or basis.trial_count, band)
         if self.is_one_solve:
-            found = solve_linear(model, self.task, near)
+            fit = solve_linear(model, self.task, near)
         else:
-            found = solve_nonlinear(model, self.task, self.deadline)
-        basis.fits[band] = found
+            fit = solve_nonlinear(model, self.task, self.deadline)
+        basis.fits[band] = fit
         basis.latest = self.deadline.spent - before
         basis.quickest = min(basis.quickest, basis.latest)
-        self.report(min(len(basis.fits) / MAX_TRIALS, 1.0), {"evidence": found.evidence})
-        self._record(found)
-        return found
+        self.report(min(len(basis.fits) / MAX_TRIALS, 1.0), {"evidence": fit.evidence})
+        self._record(fit)
+        return fit
 
-    def _record(self, found: BandFit) -> None:
+    def _record(self, fit: BandFit) -> None:
         self.first_seconds = self.first_seconds or self.deadline.spent
-        error = float(np.sqrt(np.mean(found.posterior.left_out()[0] ** 2)))
-        coefficients = {name: node.value for name, node in named_unknowns(found.pde)}
-        losses, step = {"data": found.sigma**2}, len(self.history.step) + 1
+        error = float(np.sqrt(np.mean(fit.posterior.left_out()[0] ** 2)))
+        coefficients = {name: node.value for name, node in named_unknowns(fit.pde)}
+        losses, step = {"data": fit.sigma**2}, len(self.history.step) + 1
         self.history.add(step, error, losses, {"data": 1.0}, coefficients)
 
     # ------------------------------------------------------------------------------ 3. finish
@@ -286,29 +286,29 @@ class _Search:
         )  # fmt: skip
         fits = dict(basis.fits)
         if count > basis.trial_count:
-            more = self._fit(basis, best.band, count, best.posterior.maximum.log_stiffness)
-            if are_settled(more.learnt) or not are_settled(best.learnt):
-                best = more
+            larger = self._fit(basis, best.band, count, best.posterior.maximum.log_stiffness)
+            if are_settled(larger.learnt) or not are_settled(best.learnt):
+                best = larger
         if named_unknowns(self.task.pde):
             return best
         return self._with_other_sines(average_bands(best, fits), basis)
 
-    def _with_other_sines(self, found: BandFit | BandAverage, basis: _Basis):
+    def _with_other_sines(self, fit: BandFit | BandAverage, basis: _Basis):
         """The average with a fit of other sines of the band, where the error of the basis matters: with
         exact readings, or where conditions determine the field. Otherwise the fit itself."""
-        if isinstance(found, BandAverage) or not self.is_one_solve:
-            return found
-        is_noisy = found.sigma > MAX_EXACT_SIGMA and self._is_poor(found)
+        if isinstance(fit, BandAverage) or not self.is_one_solve:
+            return fit
+        is_noisy = fit.sigma > MAX_EXACT_SIGMA and self._is_poor(fit)
         if is_noisy or not self.deadline.allows(basis.latest):
-            return found
-        model = found.model.with_seed(basis.model.seed + 1)
-        return average_two(found, solve_linear(model, self.task, found.posterior.log_stiffness))
+            return fit
+        model = fit.model.with_seed(basis.model.seed + 1)
+        return average_two(fit, solve_linear(model, self.task, fit.posterior.log_stiffness))
 
-    def _is_exact(self, found: BandFit) -> bool:
-        return self.is_one_solve and float(np.max(found.spread(self.nodes))) < EXACT_ERROR
+    def _is_exact(self, fit: BandFit) -> bool:
+        return self.is_one_solve and float(np.max(fit.spread(self.nodes))) < EXACT_ERROR
 
-    def _is_poor(self, found: BandFit | BandAverage) -> bool:
-        return float(np.sqrt(np.mean(found.spread(self.nodes) ** 2))) > MAX_GOOD_ERROR
+    def _is_poor(self, fit: BandFit | BandAverage) -> bool:
+        return float(np.sqrt(np.mean(fit.spread(self.nodes) ** 2))) > MAX_GOOD_ERROR
 
 
 def _seconds(task: Task) -> float | None:

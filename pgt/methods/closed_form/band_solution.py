@@ -168,12 +168,12 @@ def solve_linear(model: Features, task: Task, near: float | None = None) -> Band
     if wall_fields(task.pde):
         rows = replace(rows, function_prior=UnknownFunctions(model, task).prior)
     likelihood = task.problem.likelihood
-    found = fit_posterior(rows, likelihood, near, prefers_soft=True)
-    if near is not None and abs(found.maximum.log_stiffness - near) > STIFFNESS_STEPS[0]:
-        found = fit_posterior(
+    posterior = fit_posterior(rows, likelihood, near, prefers_soft=True)
+    if near is not None and abs(posterior.maximum.log_stiffness - near) > STIFFNESS_STEPS[0]:
+        posterior = fit_posterior(
             rows, likelihood, prefers_soft=True
         )  # the guess was wrong: scan all ρ
-    return BandFit(*with_weights(model, task.pde, found.weights), found, {})
+    return BandFit(*with_weights(model, task.pde, posterior.weights), posterior, {})
 
 
 def solve_for_priors(
@@ -185,11 +185,11 @@ def solve_for_priors(
     basis = None
     for prior in priors:
         basis = basis or ConditionalBasis(rows.equation, rows.target, prior)
-        found = fit_posterior(
+        posterior = fit_posterior(
             replace(rows, function_prior=prior), task.problem.likelihood,
             prefers_soft=True, basis=basis.with_prior(prior),
         )  # fmt: skip
-        yield BandFit(*with_weights(model, task.pde, found.weights), found, {})
+        yield BandFit(*with_weights(model, task.pde, posterior.weights), posterior, {})
 
 
 def posterior_with_fixed_coefficients(
@@ -211,7 +211,7 @@ def posterior_with_fixed_coefficients(
 
 
 def estimate_basis_error(
-    found: BandFit | BandAverage, task: Task
+    fit: BandFit | BandAverage, task: Task
 ) -> Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "n c"]] | None:
     """A function that returns the change of the fields at points, in physical units, with other sines of
     the same band.
@@ -221,19 +221,21 @@ def estimate_basis_error(
     it exceeds the posterior deviation: at kinks, layers and narrow pulses. The estimate takes one solve
     near the stiffness of the fit. It is None where the equation with fixed coefficients is not linear.
     """
-    fit, best = found.model, found.parts[0] if isinstance(found, BandAverage) else found
-    if not is_linear(task.pde, fit.scaling):
+    fitted_model, best = fit.model, fit.parts[0] if isinstance(fit, BandAverage) else fit
+    if not is_linear(task.pde, fitted_model.scaling):
         return None
     other = best.model.with_seed(best.model.seed + OTHER_SEED)
     posterior = posterior_with_fixed_coefficients(
-        other, replace(task, pde=found.pde), near=best.posterior.log_stiffness
+        other, replace(task, pde=fit.pde), near=best.posterior.log_stiffness
     )
     # The weights of this posterior do not include coefficients.
     readout = other.network.readouts(posterior.weights[None])[0]
-    spread = np.asarray(fit.scaling.spread, float)
+    spread = np.asarray(fitted_model.scaling.spread, float)
 
     def change(points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
-        before = field_rows(fit, points) @ np.asarray(fit.network.readout, float).T
+        before = (
+            field_rows(fitted_model, points) @ np.asarray(fitted_model.network.readout, float).T
+        )
         return spread * (field_rows(other, points) @ readout.T - before)
 
     return change
@@ -258,25 +260,25 @@ def solve_nonlinear(model: Features, task: Task, deadline: Deadline) -> BandFit:
     weights, fields = weights_of(model, task.pde), model.network.readout.size
     weights[:fields] = by_readings.weights[:fields]
     has_floor = bool(named_unknowns(task.pde)) and by_readings.sigma < SIGMA_FLOOR
-    found = _gauss_newton(
+    iterate = _gauss_newton(
         model, task, deadline, weights, FIRST_STIFFNESS, SIGMA_FLOOR if has_floor else 0.0
     )
-    floor_evidence = found.posterior.evidence if has_floor else None
-    if has_floor and deadline.allows(found.seconds):
-        stiffness = found.posterior.log_stiffness
-        free = _gauss_newton(model, task, deadline, found.weights, stiffness, 0.0)
+    floor_evidence = iterate.posterior.evidence if has_floor else None
+    if has_floor and deadline.allows(iterate.seconds):
+        stiffness = iterate.posterior.log_stiffness
+        free = _gauss_newton(model, task, deadline, iterate.weights, stiffness, 0.0)
         is_dropped = free.posterior.log_stiffness < stiffness - MAX_STIFFNESS_LOSS
-        if not is_dropped and not _contradicts(free, found):
-            found = free
-    fitted = with_weights(model, task.pde, found.weights)
-    return BandFit(*fitted, found.posterior, found.learnt, floor_evidence)
+        if not is_dropped and not _contradicts(free, iterate):
+            iterate = free
+    fitted = with_weights(model, task.pde, iterate.weights)
+    return BandFit(*fitted, iterate.posterior, iterate.learnt, floor_evidence)
 
 
-def _contradicts(free: _Iterate, found: _Iterate) -> bool:
+def _contradicts(free: _Iterate, floored: _Iterate) -> bool:
     """Whether a coefficient of the fit without floor moved far from its value under the floor. These
     sines then cannot represent the field as accurately as it was read, and the equation is violated."""
-    deviations = np.array([estimate.deviation for estimate in found.learnt.values()])
-    change = np.abs(free.weights - found.weights)[len(found.weights) - len(deviations) :]
+    deviations = np.array([estimate.deviation for estimate in floored.learnt.values()])
+    change = np.abs(free.weights - floored.weights)[len(floored.weights) - len(deviations) :]
     return bool(np.any(COEFFICIENT_UNIT * change > MAX_COEFFICIENT_CHANGE * deviations))
 
 

@@ -170,8 +170,8 @@ class _Equation(eqx.Module):
     origin: Origin = eqx.field(static=True)
 
     def __call__(self, pde, evaluate, z):
-        found = pde.residual(PointDerivatives(evaluate, pde, z, self.origin))
-        return jnp.stack([found[name] / scale for name, scale in self.scales.items()])
+        residuals = pde.residual(PointDerivatives(evaluate, pde, z, self.origin))
+        return jnp.stack([residuals[name] / scale for name, scale in self.scales.items()])
 
 
 class _Condition(eqx.Module):

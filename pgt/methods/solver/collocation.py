@@ -308,7 +308,10 @@ class _Pattern:
         row, column = np.concatenate(rows), np.concatenate(columns)
         order = np.lexsort((row, column))
         row, column = row[order], column[order]
-        self.values, self.asked = np.concatenate(values)[order], np.concatenate(weight_index)[order]
+        self.values, self.weight_index = (
+            np.concatenate(values)[order],
+            np.concatenate(weight_index)[order],
+        )
         is_first = np.r_[True, (np.diff(row) != 0) | (np.diff(column) != 0)]
         self.starts = np.flatnonzero(is_first)
         row, column = row[is_first], column[is_first]
@@ -324,7 +327,7 @@ class _Pattern:
         table = np.concatenate([weight for group in weights for weight in group], axis=1)
         free, state = [], []
         for step in table:
-            entries = np.add.reduceat(step[self.asked] * self.values, self.starts)
+            entries = np.add.reduceat(step[self.weight_index] * self.values, self.starts)
             for half, (inside, row, ends, shape) in zip((free, state), self.halves, strict=True):
                 half.append(scipy.sparse.csc_array((entries[inside], row, ends), shape))
         return free, state

@@ -46,16 +46,15 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
 
-TOLERANCE = (
-    1e-6  # of the error, in units of the fields' spread: finer than plots or comparisons show
-)
-FIRST_TOLERANCE = 1e-3  # of the first, coarse solution, which takes a small share of the time
+# The default tolerance of the error, in units of the fields' spread: finer than any plot shows.
+TOLERANCE = 1e-6
+# The tolerance of the first, coarse solution, which takes a small share of the time.
+FIRST_TOLERANCE = 1e-3
 # The limits of the factor between consecutive mesh tolerances. The minimum avoids a needlessly fine mesh,
 # the maximum keeps the number of solutions small.
 MIN_REDUCTION, MAX_REDUCTION = 1e-3, 0.3
-ROUNDING = (
-    1e-12  # tolerances, and spreads relative to a field's size, below this are rounding errors
-)
+# Tolerances, and spreads relative to a field's size, that are smaller are rounding errors.
+ROUNDING = 1e-12
 
 Ended = Literal["tolerance", "seconds", "mesh", "rounding"]
 Report = Callable[[float, dict[str, float]], None]

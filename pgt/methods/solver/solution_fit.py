@@ -74,9 +74,8 @@ PROBE_FUNCTIONS, PROBE_SHORTENING = 3, 2.0
 # The prior of the hyperparameters is normal in their logarithms, with this standard deviation. Lengths
 # have this median, in half extents; relative sizes of functions have the median 1.
 USUAL_LENGTH, HYPER_DEVIATION = 0.7, 1.5
-MAX_EVALUATIONS = (
-    80  # limits the evidence evaluations of the hyperparameter search per linearization
-)
+# The limit on evidence evaluations in the search for hyperparameters, per linearization.
+MAX_EVALUATIONS = 80
 # A sensor gets an offset where the gain in log-evidence is very strong (Kass and Raftery 1995). The
 # offset's prior has this standard deviation, in units of the field's spread.
 OFFSET_DEVIATION, MIN_OFFSET_EVIDENCE = 0.1, 5.0

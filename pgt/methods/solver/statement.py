@@ -41,9 +41,8 @@ PROBE_POINTS = 33
 # elements for it; a wave or front must not get there.
 FAR_EXTENTS = 1000.0
 REFUSAL = "the method solver cannot be used here"
-MIN_BATCH = (
-    64  # batches of points are padded to powers of two from here on, so that few are compiled
-)
+# Batches of points are padded to powers of two from this size on, so that few programs are compiled.
+MIN_BATCH = 64
 
 
 def with_raws(pde: AbstractPDE, raws: Float[Array | np.ndarray, " p"]) -> AbstractPDE:
@@ -154,8 +153,8 @@ class _Zeros:
 
 
 def _table(names: Sequence[str], coords, z, values, origin: Origin) -> DerivativeTable:
-    known = dict(zip(names, values, strict=True)) | dict(zip(coords, z, strict=True))
-    return DerivativeTable(known).counted_from(origin)
+    values_by_name = dict(zip(names, values, strict=True)) | dict(zip(coords, z, strict=True))
+    return DerivativeTable(values_by_name).counted_from(origin)
 
 
 def orders(
@@ -241,7 +240,7 @@ class Statement:
         random, raws = np.random.default_rng(0), raws_of(self.pde)
         for rows in (self.equation, *(given.rows for given in self.given)):
             values = random.normal(size=(2, len(points), len(rows.names)))
-            first, second = (rows.slopes(raws, points, own).by_name for own in values)
+            first, second = (rows.slopes(raws, points, sample).by_name for sample in values)
             if not np.allclose(first, second, rtol=1e-12, atol=0.0):
                 return False
         return True
