@@ -231,9 +231,7 @@ class BandAverage:
 
     def _embedded(self, part: int, weights: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "n p"]:
         """The weights of one of the parts as weights of all sines."""
-        if (
-            self.model.network.sines is self.parts[0].model.network.sines
-        ):  # all parts share the sines
+        if self.model.network.sines is self.parts[0].model.network.sines:  # shared by all parts
             return weights
         counts = [len(part.model.network.sines.phases) for part in self.parts]
         fields, size = self.model.network.readout.shape

@@ -170,9 +170,8 @@ def solve_linear(model: Features, task: Task, near: float | None = None) -> Band
     likelihood = task.problem.likelihood
     posterior = fit_posterior(rows, likelihood, near, prefers_soft=True)
     if near is not None and abs(posterior.maximum.log_stiffness - near) > STIFFNESS_STEPS[0]:
-        posterior = fit_posterior(
-            rows, likelihood, prefers_soft=True
-        )  # the guess was wrong: scan all ρ
+        # The guess was wrong: scan all ρ.
+        posterior = fit_posterior(rows, likelihood, prefers_soft=True)
     return BandFit(*with_weights(model, task.pde, posterior.weights), posterior, {})
 
 

@@ -260,9 +260,8 @@ class Search:
             except OutOfTime:
                 break
             if following is None:
-                converged = (
-                    is_fine and step_size < 2 * NEGLIGIBLE
-                )  # mesh errors may hide a small descent
+                # Errors of the mesh may hide a small descent.
+                converged = is_fine and step_size < 2 * NEGLIGIBLE
                 break
             state = following
         solved = self._posterior(state)
