@@ -1,11 +1,12 @@
-"""The posterior of greatest evidence: stiffness of the equation and noise of the readings.
+"""The posterior of greatest evidence: the stiffness ρ of the equation and the noise σ of the readings.
 
-1. Scan log10 ρ on a coarse grid, then around the best value; at each, the best σ and s² follow in
-   closed form (linear_gaussian.py).
-2. Where readings are noisy, take the smallest ρ that is nearly as probable.
-3. Where fields have different noise, estimate σ of each from its misfits, σ² Σ (1 - h) = Σ r² with the
-   leverages h, and repeat.
-4. For Student's or Huber's likelihood, divide σ of every reading by the root of its weight, and repeat.
+1. Scan log10 ρ on a coarse grid, then around the best value. At each ρ the best σ and s² follow in closed
+   form (linear_gaussian.py).
+2. Where readings are noisy and the caller asks for it, take the smallest ρ that is nearly as probable.
+3. Where fields have different noise, estimate the σ of each from its misfits r and their leverages h,
+   σ² Σ (1 - h) = Σ r², and repeat.
+4. For Student's or Huber's likelihood, divide the σ of every reading by the root of its weight, and
+   repeat.
 """
 
 from dataclasses import replace
@@ -23,17 +24,17 @@ from pgt.inference.linear_gaussian import (
     Rows,
 )
 
-# log10 ρ of the first scan; then these steps around the best.
+# The values of log10 ρ in the first scan, and the steps of the refinement around the best one.
 STIFFNESS_GRID = np.arange(-2.0, 37.0, 4.0)
 STIFFNESS_STEPS = (2.0, 1.0)
-# With less noise, in units of the spread, readings count as exact: what is wrong is the model's error.
+# Readings with less noise, in units of the spread, count as exact: the remaining misfit is model error.
 MAX_EXACT_SIGMA = 1e-3
-# A difference of log-evidence that noisy readings cannot tell.
+# A difference of log-evidence that counts as none where readings are noisy.
 EQUAL_EVIDENCE = 1.0
-# Rounds in which readings are weighted anew.
+# The number of rounds of reweighting of the readings.
 REWEIGHTING_ROUNDS = 8
-# Fields get a noise level of their own if these differ by such a factor; and how many readings a field
-# needs for that.
+# Fields get noise levels of their own if these differ by at least this factor. A field needs this many
+# readings for it.
 MIN_NOISE_CONTRAST = 1.5
 MIN_READINGS_OF_FIELD = 10
 
@@ -47,29 +48,29 @@ def maximize_evidence(
     *,
     prefers_soft: bool = False,
 ) -> GaussianPosterior:
-    """The posterior with the ρ, s and σ of greatest evidence; `near` limits the scan to log10 ρ close
-    to it.
+    """The posterior with the ρ, s and σ of greatest evidence. `near` limits the scan to log10 ρ around
+    it.
 
-    `prefers_soft`: where readings are noisy, with the smallest ρ that is nearly as probable. A sum of
-    finitely many sines that fulfills an equation ever better has no freedom left, though the equation
-    has many solutions: it would be certain of one of them.
+    With `prefers_soft`, where readings are noisy, ρ is the smallest one that is nearly as probable. As ρ
+    grows, a finite sum of sines loses all freedom, although the equation has many solutions: the
+    posterior would be certain of one of them.
     """
     scan = scan_stiffness(rows, near, basis)
     best = max(scan, key=lambda posterior: posterior.evidence)
     is_soft = prefers_soft and best.sigma > MAX_EXACT_SIGMA
-    found = _softest(best, scan) if is_soft else best
-    likely = [p for p in scan if p.evidence > best.evidence - NEGLIGIBLE_EVIDENCE]
-    found.scan = sorted(likely, key=lambda posterior: posterior.log_stiffness)
-    return found
+    chosen = _softest(best, scan) if is_soft else best
+    plausible = [p for p in scan if p.evidence > best.evidence - NEGLIGIBLE_EVIDENCE]
+    chosen.scan = sorted(plausible, key=lambda posterior: posterior.log_stiffness)
+    return chosen
 
 
 def _softest(best: GaussianPosterior, scan: list[GaussianPosterior]) -> GaussianPosterior:
     """The posterior with the smallest ρ that is nearly as probable as the best."""
-    enough, step = best.evidence - EQUAL_EVIDENCE, STIFFNESS_STEPS[0]
-    softest = min((p for p in scan if p.evidence > enough), key=lambda p: p.log_stiffness)
+    min_evidence, step = best.evidence - EQUAL_EVIDENCE, STIFFNESS_STEPS[0]
+    softest = min((p for p in scan if p.evidence > min_evidence), key=lambda p: p.log_stiffness)
     while softest.log_stiffness - step >= STIFFNESS_GRID[0]:
         softer = best.reduced.posterior(softest.log_stiffness - step)
-        if softer.evidence <= enough:
+        if softer.evidence <= min_evidence:
             break
         softest = softer
     softest.maximum = best.maximum
@@ -79,7 +80,7 @@ def _softest(best: GaussianPosterior, scan: list[GaussianPosterior]) -> Gaussian
 def scan_stiffness(
     rows: Rows, near: float | None = None, basis: AnyBasis | None = None
 ) -> list[GaussianPosterior]:
-    """The posterior at several ρ, closest together around that of greatest evidence."""
+    """The posteriors at several ρ, spaced most closely around the greatest evidence."""
     with blas_threads(rows.readings.shape[1]):
         return _scan_stiffness(ReducedReadings(rows, basis), near, len(rows.equation) > 0)
 
@@ -89,15 +90,15 @@ def _scan_stiffness(
 ) -> list[GaussianPosterior]:
     if not has_equation:
         return [reduced.posterior(STIFFNESS_GRID[0])]
-    first = STIFFNESS_GRID
+    grid = STIFFNESS_GRID
     if near is not None:
-        first = near + STIFFNESS_STEPS[0] * np.array([-1.0, 0.0, 1.0])
-    scan = {float(e): reduced.posterior(float(e)) for e in first}
+        grid = near + STIFFNESS_STEPS[0] * np.array([-1.0, 0.0, 1.0])
+    scan = {float(log_stiffness): reduced.posterior(float(log_stiffness)) for log_stiffness in grid}
     for step in STIFFNESS_STEPS if near is None else STIFFNESS_STEPS[1:]:
-        best = max(scan, key=lambda e: scan[e].evidence)
-        for place in (best - step, best + step):
-            if place not in scan:
-                scan[place] = reduced.posterior(place)
+        best = max(scan, key=lambda log_stiffness: scan[log_stiffness].evidence)
+        for neighbor in (best - step, best + step):
+            if neighbor not in scan:
+                scan[neighbor] = reduced.posterior(neighbor)
     return list(scan.values())
 
 
@@ -112,58 +113,58 @@ def fit_posterior(
     prefers_soft: bool = False,
     basis: AnyBasis | None = None,
 ) -> GaussianPosterior:
-    """The posterior of greatest evidence, with a noise level for each field where these differ, or, for
-    a likelihood with outliers, with readings weighted by their misfit.
+    """The posterior of greatest evidence. Fields have noise levels of their own where these differ; a
+    likelihood that allows for outliers weights readings by their misfits.
 
-    With `near`, log10 ρ is looked for there first: a third of the work where that is right.
+    With `near`, log10 ρ is searched around this guess only, which takes a third of the work.
     """
     basis = basis or rows.basis()
     with blas_threads(rows.readings.shape[1]):
         if likelihood != "gauss":
             return _fit_robustly(rows, likelihood, near, basis, prefers_soft)
-        found = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft)
-        return _fit_field_noises(rows, found, basis, prefers_soft)
+        posterior = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft)
+        return _fit_field_noises(rows, posterior, basis, prefers_soft)
 
 
 def _fit_robustly(
     rows: Rows, likelihood: Likelihood, near: float | None, basis, prefers_soft: bool
 ) -> GaussianPosterior:
-    """By iteratively reweighted least squares."""
-    found, relative = maximize_evidence(rows, near, basis), rows.sigma
+    """The posterior for a likelihood with outliers, by iteratively reweighted least squares."""
+    posterior, relative = maximize_evidence(rows, near, basis), rows.sigma
     for is_last in (False,) * (REWEIGHTING_ROUNDS - 1) + (True,):
-        misfit = (rows.values - rows.readings @ found.weights) / relative
+        misfit = (rows.values - rows.readings @ posterior.weights) / relative
         sigma = max(NORMAL * float(np.median(np.abs(misfit))), 1e-6)
-        rows = replace(rows, sigma=relative / np.sqrt(_weights_of(likelihood, misfit / sigma)))
-        near = found.log_stiffness
-        found = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft and is_last)
-    return found
+        rows = replace(rows, sigma=relative / np.sqrt(_robust_weights(likelihood, misfit / sigma)))
+        near = posterior.log_stiffness
+        posterior = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft and is_last)
+    return posterior
 
 
 def _fit_field_noises(
-    rows: Rows, found: GaussianPosterior, basis, prefers_soft: bool
+    rows: Rows, posterior: GaussianPosterior, basis, prefers_soft: bool
 ) -> GaussianPosterior:
     """The posterior with a noise level for each field, where σ is unknown and the misfits of the fields
-    differ. With a common one, the better instrument counts for too little, and the other one is followed
-    too closely."""
+    differ. With a common level, the better instrument has too little weight and the worse one is
+    overfitted."""
     fields = rows.fields
     is_known = rows.given is not None or rows.sigma_floor > 0
-    if fields is None or is_known or found.sigma <= MAX_EXACT_SIGMA:
-        return found
+    if fields is None or is_known or posterior.sigma <= MAX_EXACT_SIGMA:
+        return posterior
     is_counted = np.bincount(fields) >= MIN_READINGS_OF_FIELD
     for _ in range(REWEIGHTING_ROUNDS):
-        factors = np.where(is_counted, found.noise_of(fields), 1.0)
-        own = factors[is_counted]
-        if len(own) < 2 or own.max() < MIN_NOISE_CONTRAST * own.min():
+        factors = np.where(is_counted, posterior.noise_of(fields), 1.0)
+        levels = factors[is_counted]
+        if len(levels) < 2 or levels.max() < MIN_NOISE_CONTRAST * levels.min():
             break
-        wanted = np.maximum(rows.sigma * factors[fields], MAX_EXACT_SIGMA / found.sigma)
-        rows = replace(rows, sigma=wanted)
-        near = found.maximum.log_stiffness
-        found = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft)
-    return found
+        sigma = np.maximum(rows.sigma * factors[fields], MAX_EXACT_SIGMA / posterior.sigma)
+        rows = replace(rows, sigma=sigma)
+        near = posterior.maximum.log_stiffness
+        posterior = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft)
+    return posterior
 
 
-def _weights_of(likelihood: Likelihood, misfit: Float[np.ndarray, " n"]) -> np.ndarray:
-    """The weight of a reading whose misfit is so many σ."""
+def _robust_weights(likelihood: Likelihood, misfit: Float[np.ndarray, " n"]) -> np.ndarray:
+    """The weights of readings in reweighted least squares, from their misfits in units of σ."""
     if likelihood == "huber":
         return 1 / np.maximum(np.abs(misfit) / KNEE, 1.0)
     return (FREEDOM + 1) / (FREEDOM + misfit**2)

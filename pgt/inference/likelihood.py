@@ -1,4 +1,4 @@
-r"""What a misfit costs: as its square, or less where it is too large to be noise.
+r"""The cost ρ of a misfit: its square, or less where the misfit is too large to be noise.
 
 With a misfit r and the noise σ, both in units of the spread,
 
@@ -8,9 +8,10 @@ $$ \rho_{gauss} = r^2, \qquad
                                 2 k \sigma |r| - k^2 \sigma^2 & \text{beyond} \end{cases} $$
 
 All are r² for small r, so that they can be added to the other terms of the loss as a mean square.
-Student's is the logarithm of the t-distribution with ν = 4 degrees of freedom: a reading 20 σ away has
-less influence than one 2 σ away. Huber's (1964) has the influence of a reading k = 1.345 σ away for all
-that are farther. The last section says whether two errors differ significantly.
+Student's cost is proportional to the negative log-density of the t-distribution with ν = 4 degrees of
+freedom: a reading 20 σ away has less influence than one 2 σ away. With Huber's cost (1964), the influence
+of a reading does not grow beyond k = 1.345 σ. The last section tests whether two errors differ
+significantly.
 """
 
 from math import sqrt
@@ -25,18 +26,19 @@ from pgt.core.types import Scalar
 
 Likelihood = Literal["gauss", "huber", "student"]
 FREEDOM = 4.0  # ν of Student's distribution
-# k of Huber's loss: a mean has 95 % of its precision where there are no outliers.
+# k of Huber's cost: without outliers, a mean keeps 95 % of its precision.
 KNEE = 1.345
 NORMAL = 1.4826  # σ of a normal distribution in units of the median of |r|
-CUT_OFF = 3.0  # Misfits are cut off at this many σ in a robust mean square.
-# The smallest σ in units of the spread: without noise every misfit would be an outlier.
+CUT_OFF = 3.0  # misfits are cut off at this many σ in a robust mean square
+# The smallest σ, in units of the spread: without noise every misfit would be an outlier.
 SMALLEST_SIGMA = 1e-3
 
 Rows = Float[Array | np.ndarray, "*n"]
 
 
 def likely_rows(likelihood: Likelihood, rows: Rows, sigma: Scalar | float) -> Float[Array, "*n"]:
-    """The rows of a least-squares problem: their squares are ρ, their signs those of the misfits.
+    """The rows of a least-squares problem: their squares are the costs ρ, their signs those of the
+    misfits `rows`.
 
     >>> [round(float(row), 2) for row in likely_rows("huber", jnp.array([0.1, -100.0]), 1.0)]
     [0.1, -16.35]
@@ -52,7 +54,7 @@ def likely_rows(likelihood: Likelihood, rows: Rows, sigma: Scalar | float) -> Fl
 
 
 def noise_scale(rows: Rows, mask: Bool[Array | np.ndarray, "*n"]) -> Scalar:
-    """σ of the misfits by their median, which stays near σ while less than half are outliers.
+    """The σ of the misfits by their median, which stays near σ while less than half are outliers.
 
     >>> round(float(noise_scale(jnp.array([1.0, -1.0, 1.0, 500.0]), jnp.ones(4, bool))), 4)
     1.4826
@@ -64,7 +66,7 @@ def noise_scale(rows: Rows, mask: Bool[Array | np.ndarray, "*n"]) -> Scalar:
 
 
 def misfit_size(likelihood: Likelihood, rows: Rows, mask: Bool[Array | np.ndarray, "*n"]) -> Scalar:
-    """Root mean square of misfits; where outliers are expected, of misfits cut off at 3 σ."""
+    """The root mean square of misfits; where outliers are expected, misfits are cut off at 3 σ."""
     rows = jnp.where(mask, cut_off(likelihood, rows, mask), 0.0)
     return jnp.sqrt(jnp.sum(rows**2) / jnp.maximum(jnp.sum(mask), 1))
 
@@ -72,7 +74,7 @@ def misfit_size(likelihood: Likelihood, rows: Rows, mask: Bool[Array | np.ndarra
 def cut_off(
     likelihood: Likelihood, rows: Rows, mask: Bool[Array | np.ndarray, "*n"]
 ) -> Float[Array, "*n"]:
-    """The misfits; where outliers are expected, none beyond 3 σ.
+    """The misfits; where outliers are expected, they are clipped to ±3 σ.
 
     >>> rows = cut_off("student", jnp.array([1.0, -1.0, 1.0, 500.0]), jnp.ones(4, bool))
     >>> [round(float(row), 2) for row in rows]
@@ -99,7 +101,7 @@ SIGNIFICANT_SIGMAS = 2.0
 
 
 def is_less(error: float, other: float, count: int) -> bool:
-    """Whether an error is significantly less than another; both are of `count` readings.
+    """Whether an error is significantly less than another; both are errors of `count` readings.
 
     >>> is_less(0.4, 1.0, 8), is_less(0.6, 1.0, 8), is_less(0.6, 1.0, 100)
     (True, False, True)

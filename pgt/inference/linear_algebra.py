@@ -1,7 +1,7 @@
-"""Dense linear algebra of a least-squares step: LAPACK by way of SciPy on the CPU, XLA elsewhere.
+"""Dense linear algebra of a least-squares step: LAPACK through SciPy on the CPU, XLA elsewhere.
 
-On the CPU nothing is then compiled, and BLAS knows that a Gram matrix is symmetric: a third of XLA's
-time.
+On the CPU nothing has to be compiled, and BLAS exploits the symmetry of a Gram matrix, which takes a
+third of XLA's time.
 """
 
 from collections.abc import Iterator
@@ -19,24 +19,24 @@ Vector = Float[Array | np.ndarray, " _"]
 
 
 def on_host() -> bool:
-    """Whether arrays are where NumPy can work on them."""
+    """Whether arrays are in host memory, where NumPy can work on them."""
     return jax.default_backend() == "cpu"
 
 
 @contextmanager
 def beside_numpy() -> Iterator[None]:
-    """Inside, JAX computes in double precision on the processor: what is made for NumPy compiles sooner
-    for it than for a graphics card, and need not be brought back."""
+    """A context in which JAX computes in double precision on the CPU. Results that NumPy needs compile
+    faster there than on a GPU and need not be copied back."""
     try:
         processor = jax.local_devices(backend="cpu")[0]
-    except RuntimeError:  # which JAX was told to leave alone
+    except RuntimeError:  # JAX was configured not to use the CPU
         processor = None
     with jax.enable_x64(True), jax.default_device(processor):
         yield
 
 
 def local(array: Float[Array | np.ndarray, "..."]) -> Float[Array | np.ndarray, "..."]:
-    """The array in the form in which it is multiplied fastest."""
+    """The array as NumPy array on the host, else as JAX array: whichever is multiplied faster."""
     return np.asarray(array) if on_host() else jnp.asarray(array)
 
 
@@ -46,7 +46,8 @@ def gram(matrix: Matrix, *, dual: bool) -> Square:
 
 
 def factorised(matrix: Square, diagonal: Vector) -> Square | None:
-    """L, lower triangular, with LLᵀ = matrix + diag(diagonal); None where there is none."""
+    """The Cholesky factor L with LLᵀ = matrix + diag(diagonal); None where that is not positive
+    definite."""
     if not on_host():
         factor = _factorised(matrix, jnp.asarray(diagonal))
         return factor if bool(jnp.isfinite(factor[-1, -1])) else None
@@ -59,15 +60,15 @@ def factorised(matrix: Square, diagonal: Vector) -> Square | None:
 
 
 def solved(factor: Square, right: Vector) -> Vector:
-    """(LLᵀ)⁻¹ b."""
+    """The solution (LLᵀ)⁻¹ b."""
     if not on_host():
         return _solved(factor, right)
-    # Of Lᵀ, which has the order of columns that LAPACK wants: no copy is made.
+    # Lᵀ has the column order that LAPACK needs, so no copy is made.
     return scipy.linalg.cho_solve((factor.T, False), np.asarray(right), check_finite=False)
 
 
 def triangle(rows: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "q q"]:
-    """R of the rows, with RᵀR = AᵀA and as high as it is wide."""
+    """The square factor R of the QR factorization of the rows A, with RᵀR = AᵀA."""
     size = rows.shape[1]
     padded = np.concatenate([rows, np.zeros((max(size - len(rows), 0), size))])
     if not on_host():
@@ -76,7 +77,7 @@ def triangle(rows: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "q q"]:
 
 
 def back(factor: Square, right: Matrix | Vector, *, transposed: bool = False) -> np.ndarray:
-    """R⁻¹ b, or R⁻ᵀ b."""
+    """The solution R⁻¹ b, or R⁻ᵀ b where `transposed`."""
     trans = int(transposed)
     if not on_host():
         return np.asarray(jax.scipy.linalg.solve_triangular(factor, right, trans=trans))

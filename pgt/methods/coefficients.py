@@ -1,9 +1,9 @@
-"""How far unknown coefficients may move from one linearization of an equation to the next, and when they
-are at rest.
+"""Limited steps of unknown coefficients between linearizations, and the test that they are at rest.
 
-The rows of an equation are linear in the logarithm or logit of a coefficient only nearby: a step from a
-value that is fifty times too small would multiply it by e⁵⁰. So steps are limited. If readings do not
-distinguish a large coefficient from a still larger one, it grows until it reaches the edge of the search.
+The rows of an equation are linear in the logarithm or logit of a coefficient only nearby: a full step
+from a value that is fifty times too small would multiply it by e⁵⁰. Steps are therefore limited. If
+readings do not distinguish a large coefficient from a still larger one, it grows until it reaches the
+edge of the search.
 """
 
 from dataclasses import dataclass
@@ -16,14 +16,13 @@ from pgt.physics.pde import AbstractPDE
 
 # The largest step of a logarithm or logit in one linearization: a factor of e.
 MAX_LOG_STEP = 1.0
-# A coefficient whose next step of a logarithm or logit is smaller is at rest: the change would be
-# invisible.
+# A coefficient is at rest if its next step in the logarithm or logit is at most this large.
 MAX_LOG_STEP_AT_REST = 0.05
-# A coefficient with a larger standard deviation of its logarithm is practically unknown. It is at rest if
-# its next step is less than half of that.
+# A coefficient whose logarithm has a larger standard deviation is practically unknown. It is at rest if
+# its next step is at most half of that deviation.
 MAX_INFORMATIVE_DEVIATION = 0.5
-# The search ends at this distance of a logarithm from the start: ten million times the starting value, or
-# a ten-millionth of it.
+# The search ends when a logarithm is this far from its start: at ten million times the starting value, or
+# at a ten-millionth of it.
 MAX_LOG_DISTANCE = 16.0
 # A bounded coefficient is at its bound if its logit exceeds this: a hundredth of its range is left.
 MIN_LOGIT_AT_BOUND = 4.6
@@ -36,14 +35,13 @@ STILL_MOVING = "it had not come to rest when the fit ended: begin closer to what
 
 @dataclass(frozen=True)
 class CoefficientEstimate:
-    """How well a coefficient is known.
+    """The uncertainty of a coefficient, and whether it has converged.
 
     Attributes
     ----------
-    deviation : the standard deviation of the number that is learned (a logarithm, a logit or a
-        multiple of its unit).
+    deviation : the standard deviation of the raw number (a logarithm, a logit or a multiple of its unit).
     unsettled : why the coefficient has not converged; empty where it has.
-    remaining_step : how far one more step would move it, in standard deviations.
+    remaining_step : the size of one more step, in standard deviations.
     """
 
     deviation: float
@@ -52,7 +50,7 @@ class CoefficientEstimate:
 
 
 class CoefficientSteps:
-    """Limited steps of the unknown coefficients of an equation, which start from the values it has."""
+    """Limited steps of the unknown coefficients of an equation, starting from their present values."""
 
     def __init__(self, pde: AbstractPDE):
         self.named = named_unknowns(pde)
@@ -61,7 +59,7 @@ class CoefficientSteps:
     def step(
         self, raws: Float[np.ndarray, " k"], proposed: Float[np.ndarray, " k"]
     ) -> Float[np.ndarray, " k"]:
-        """The trained numbers after a limited step from `raws` towards the proposed ones."""
+        """The raw numbers after a limited step from `raws` towards the proposed ones."""
         every = zip(self.named, self.first, raws, proposed, strict=True)
         return np.array([_limited(node, first, *pair) for (_, node), first, *pair in every], float)
 
@@ -71,22 +69,23 @@ class CoefficientSteps:
         proposed: Float[np.ndarray, " k"],
         deviations: Float[np.ndarray, " k"],
     ) -> dict[str, CoefficientEstimate]:
-        """By name, how well each coefficient is known at `raws` if this is the next proposed step."""
+        """By name, the estimate of each coefficient at `raws`, given the next proposed raw numbers."""
         every = zip(self.named, self.first, raws, proposed, deviations, strict=True)
         return {name: _estimate(node, *numbers) for (name, node), *numbers in every}
 
 
 def are_settled(learnt: dict[str, CoefficientEstimate]) -> bool:
     """Whether all coefficients are at rest."""
-    return not any(found.unsettled for found in learnt.values())
+    return not any(estimate.unsettled for estimate in learnt.values())
 
 
 def is_at_edge(learnt: dict[str, CoefficientEstimate]) -> bool:
-    """Whether a coefficient is at the edge of the search."""
-    return any(found.unsettled == AT_EDGE for found in learnt.values())
+    """Whether a coefficient has reached the edge of the search."""
+    return any(estimate.unsettled == AT_EDGE for estimate in learnt.values())
 
 
 def _limited(node: Unknown, first: float, raw: float, proposed: float) -> float:
+    """The raw number after a limited step towards the proposed one, inside the range of the search."""
     before = log_of(node, raw)
     after = before + np.clip(log_of(node, proposed) - before, -MAX_LOG_STEP, MAX_LOG_STEP)
     return raw_of(node, float(np.clip(after, first - MAX_LOG_DISTANCE, first + MAX_LOG_DISTANCE)))
@@ -95,7 +94,8 @@ def _limited(node: Unknown, first: float, raw: float, proposed: float) -> float:
 def _estimate(
     node: Unknown, first: float, raw: float, proposed: float, deviation: float
 ) -> CoefficientEstimate:
-    """A coefficient that cannot take the proposed step because it is at its bound is at rest."""
+    """The estimate of one coefficient. A coefficient at its bound, whose step would cross it, is at
+    rest."""
     deviation = float(np.minimum(deviation, MAX_LOG_DISTANCE))
     step = log_of(node, proposed) - log_of(node, raw)
     distance = abs(log_of(node, _limited(node, first, raw, proposed)) - first)
@@ -109,11 +109,11 @@ def _estimate(
 
 
 def log_of(node: Unknown, raw: float) -> float:
-    """The logarithm or logit of a coefficient from its trained number. For a multiple of a unit it is
-    arsinh, which is logarithmic for large and linear for small values."""
+    """The logarithm or logit of a coefficient from its raw number. For a multiple of a unit it is arsinh,
+    which is logarithmic for large and linear for small values."""
     return float(np.arcsinh(raw)) if node.is_plain else float(raw)
 
 
 def raw_of(node: Unknown, log: float) -> float:
-    """The trained number from its logarithm: the inverse of `log_of`."""
+    """The raw number of a coefficient from its logarithm: the inverse of `log_of`."""
     return float(np.sinh(log)) if node.is_plain else log

@@ -5,14 +5,14 @@ chosen by the log-evidence, with 1 less for every doubling of a b_i:
 
     b* = argmax  log p(readings | equation, b) - Σ log2 b_i
 
-1. Scan. With few sines, bands from a coarse grid are tried: of all axes at once, then of one axis after
-   the other until none changes. Each needs one linear solve, because coefficients are held at their last
-   values; where the equation is not linear, the readings alone are solved for. With coefficients that
-   were fitted, the scan is repeated.
-2. Climb. From there all sines are fitted, in bands that differ by factors of 2, then of √2, as long as
-   the evidence grows. Where waves that satisfy the equation are known (models/exact_waves.py), both steps
-   are done with them as well, and the more probable functions are kept.
-3. Finish. The best band is fitted with more sines where there is time, and averaged with bands that are
+1. Scan. With few sines, the bands of a coarse grid are tried: on all axes at once, then on one axis after
+   the other until none changes. Each trial is one linear solve, because coefficients are held at their
+   last values; where the equation is not linear in the fields, only the readings are fitted. After the
+   coefficients have been fitted, the scan is repeated.
+2. Climb. From the band of the scan, fits with more sines move to bands that differ by factors of 2, then
+   of √2, as long as the evidence grows. Where waves that satisfy the equation exactly are known
+   (models/exact_waves.py), scan and climb are also done with them, and the more probable basis is kept.
+3. Finish. The best band is fitted with more sines if there is time, and averaged with bands that are
    nearly as probable, or with other sines of the same band (band_posterior.py).
 """
 
@@ -54,25 +54,27 @@ from pgt.problem.assembly import Task
 from pgt.problem.budget import Deadline
 from pgt.problem.linearity import is_linear, is_solved_by_one_solve
 
-# Weights of all fields in the scan: with half of them bands look alike, more cost time.
+# The number of weights of all fields in the scan. With half of them bands are hardly distinguished, more
+# take longer.
 SCAN_WEIGHTS = 200
-# The bands of the scan in unit coordinates: from two thirds of a wave to forty.
+# The bands of the scan in unit coordinates: from two thirds of a wave to forty waves over the domain.
 SCAN_BANDS = (2.0, 8.0, 32.0, 128.0)
-# The factors by which the band changes in the climb, and its trials, at most.
+# The factors by which the band changes in the climb, and the largest number of its trials.
 BAND_FACTORS = (2.0, math.sqrt(2.0))
 MAX_TRIALS = 16
-# The smallest band with functions that multiply fields: their prior follows the band.
+# The smallest band where unknown functions multiply fields, because the prior of functions depends on it.
 MIN_BAND_WITH_FUNCTIONS = 4.0
-# Weights that every trial of the climb can afford; of more, half are used in it.
+# Every trial of the climb has all weights up to this number of them, and half of them beyond it.
 MAX_TRIAL_WEIGHTS = 800
-# An error in units of the spread that no better band lowers; and one beyond which a network is asked.
+# A posterior error, in units of the spread, that no other band improves; and one above which a network is
+# tried.
 EXACT_ERROR, MAX_GOOD_ERROR = 1e-11, 1e-3
-# The nodes at which these errors are computed.
+# The number of nodes at which these errors are computed.
 ERROR_NODES = 256
-# The share of the seconds for scan and climb where more sines or a network are to follow; the shares for
-# the whole fit where a network may follow, and where only the stated error is to be computed.
+# The share of the seconds for scan and climb where more sines or a network may follow; the shares for the
+# whole fit where a network may follow, and where only the stated error remains to be computed.
 SEARCH_SHARE, SHARE_BEFORE_NETWORK, SHARE_BEFORE_ERRORS = 0.4, 2 / 3, 0.9
-# What a network needs: seconds to compile, and readings of which a tenth can judge it.
+# A network needs these seconds to compile, and this many readings, so that a tenth of them can judge it.
 MIN_SECONDS_OF_NETWORK, MIN_READINGS_TO_JUDGE = 10.0, 80
 
 Report = Callable[[float, dict[str, float]], None]
@@ -80,7 +82,7 @@ Band = tuple[float, ...]
 
 
 def leaves_time_for_network(task: Task) -> bool:
-    """Whether a network may be asked as well: there are seconds for it, and readings to judge it."""
+    """Whether a network may be tried afterwards: there are seconds for it, and readings to judge it."""
     seconds = (task.requested_training or task.training).seconds
     in_time = seconds is None or (1 - SHARE_BEFORE_NETWORK) * seconds >= MIN_SECONDS_OF_NETWORK
     has_judges = len(task.problem.observations) >= MIN_READINGS_TO_JUDGE
@@ -88,23 +90,26 @@ def leaves_time_for_network(task: Task) -> bool:
 
 
 def fit_features(task: Task, report: Report) -> tuple[BandFit | BandAverage, Fit]:
-    """The most probable field of the task with its posterior, and the record of the search."""
+    """The posterior of the most probable field of the task, and the record of the search."""
     search = _Search(task, report)
-    found = search.best()
+    result = search.best()
     with jax.enable_x64(True):
-        model, pde = cast((found.model, found.pde), jnp.float64)
+        model, pde = cast((result.model, result.pde), jnp.float64)
     seconds = search.deadline.spent
-    stopped = SOLVED_IN_CLOSED_FORM if are_settled(found.learnt) else COEFFICIENT_NOT_AT_REST
+    stopped = SOLVED_IN_CLOSED_FORM if are_settled(result.learnt) else COEFFICIENT_NOT_AT_REST
     fit = Fit(
-        model, pde, found.sigma, search.history, seconds, search.first_seconds, stopped,
-        learnt=found.learnt,
+        model, pde, result.sigma, search.history, seconds, search.first_seconds, stopped,
+        learnt=result.learnt,
     )  # fmt: skip
-    return replace(found, model=model, pde=pde), fit
+    return replace(result, model=model, pde=pde), fit
 
 
 class _Basis:
-    """One kind of functions: the fit of every band tried so far, the seconds of the quickest and of the
-    latest one, and the number of functions of a trial and of the last fit."""
+    """One basis, of sines or of exact waves, with the fits of the bands tried so far.
+
+    `quickest` and `latest` are the seconds of the quickest and of the latest fit. `scan_count`,
+    `trial_count` and `full_count` are the numbers of functions in scan, climb and last fit.
+    """
 
     def __init__(self, model: Features, deadline: Deadline, is_linear: bool):
         self.model = model
@@ -147,28 +152,29 @@ class _Search:
         for other in self.bases:
             if best is not None and (self._is_exact(best) or not self.deadline.allows(0.0)):
                 break
-            found = self._climb(other, self._first_fit(other))
-            if best is None or found.is_better_than(best):
-                best, basis = found, other
+            fit = self._climb(other, self._first_fit(other))
+            if best is None or fit.is_better_than(best):
+                best, basis = fit, other
         assert best is not None  # there is a basis
         return self._finish(best, basis)
 
     def _first_fit(self, basis: _Basis) -> BandFit:
-        """The fit in the band of the scan. With the coefficients of that fit the scan may find a better
-        band: in one that the field does not fit, the equation is softened and coefficients are biased."""
-        best, given = self._fit(basis, self._scan(basis)), self.task
-        while best.learnt and self._has_search_time():
-            self.task = replace(given, pde=best.pde)
+        """The fit in the band of the scan. The scan is repeated with the coefficients of that fit as long
+        as it finds a better band: an unsuitable band softens the equation and biases coefficients."""
+        best, task = self._fit(basis, self._scan(basis)), self.task
+        while best.learnt and self._has_time_to_search():
+            self.task = replace(task, pde=best.pde)
             band = self._scan(basis, best.band)
-            found = None if band in basis.fits else self._fit(basis, band)
-            self.task = given
-            if found is None or not found.is_better_than(best):
+            fit = None if band in basis.fits else self._fit(basis, band)
+            self.task = task
+            if fit is None or not fit.is_better_than(best):
                 break
-            best = found
+            best = fit
         return best
 
     def _exact_waves(self) -> Features | None:
-        """Waves that satisfy the equation, where it has some that are known and the domain is a box."""
+        """The model with waves that satisfy the equation; None where they are not known, or the domain
+        has a shape."""
         model = self.task.model
         assert isinstance(model, Features)
         if not self.is_one_solve or model.local is not None or model.band is not None:
@@ -179,23 +185,23 @@ class _Search:
     # ------------------------------------------------------------------------------ 1. scan
 
     def _scan(self, basis: _Basis, first: Band | None = None) -> Band:
-        """The most probable band of the coarse grid and `first`, one axis after the other."""
+        """The most probable band of the coarse grid and `first`, searched one axis after the other."""
         band = first or (FIRST_BAND,) * len(basis.model.scaling.middle)
-        if self.has_functions:  # a band that suits the field alone says nothing of them
+        if self.has_functions:  # a band that suits the field need not suit the functions
             return band
-        few = basis.model.with_sines(basis.scan_count, band)
-        floor = needed_floor(few, self.task)
-        known: dict[Band, float] = {}
+        few_sines = basis.model.with_sines(basis.scan_count, band)
+        floor = needed_floor(few_sines, self.task)
+        evidence_of: dict[Band, float] = {}
 
         def evidence(tried: Band) -> float:
-            if tried not in known:
+            if tried not in evidence_of:
                 model = basis.model.with_sines(basis.scan_count, tried)
-                known[tried] = self._scan_posterior(model, floor).evidence
-            return known[tried] - band_penalty(tried)
+                evidence_of[tried] = self._scan_posterior(model, floor).evidence
+            return evidence_of[tried] - band_penalty(tried)
 
         band = max([band, *((b,) * len(band) for b in SCAN_BANDS)], key=evidence)
         before = None
-        while band != before and self._has_search_time():
+        while band != before and self._has_time_to_search():
             before = band
             for axis in range(len(band)):
                 others = [(*band[:axis], b, *band[axis + 1 :]) for b in SCAN_BANDS]
@@ -203,19 +209,20 @@ class _Search:
         return band
 
     def _scan_posterior(self, model: Features, sigma_floor: float) -> GaussianPosterior:
-        """By one solve with the coefficients held; where that is not linear, by the readings alone."""
+        """The posterior with coefficients held fixed, by one solve; where that is not linear, the
+        posterior by the readings alone."""
         if self.has_linear_fields:
             return posterior_with_fixed_coefficients(model, self.task, sigma_floor)
         return readings_posterior(model, self.task, sigma_floor)
 
-    def _has_search_time(self) -> bool:
+    def _has_time_to_search(self) -> bool:
         return self.deadline.allows(0.0, SEARCH_SHARE)
 
     # ------------------------------------------------------------------------------ 2. climb
 
     def _climb(self, basis: _Basis, best: BandFit) -> BandFit:
-        """From band to neighboring band, first by large factors, while one of them is better; first in
-        the direction that was better before."""
+        """The best fit reached from band to neighboring band, by large factors first, as long as one is
+        better. The direction that improved the fit last is tried first."""
         for factor in BAND_FACTORS:
             is_moving, narrow_first = True, self.has_functions
             while is_moving and not self._is_over(basis, best):
@@ -224,14 +231,15 @@ class _Search:
                     is_flat = self.has_functions and min(band) < MIN_BAND_WITH_FUNCTIONS
                     if band in basis.fits or is_flat or self._is_over(basis, best):
                         continue
-                    found = self._fit(basis, band)
-                    if found.is_better_than(best):
-                        narrow_first = math.prod(found.band) < math.prod(best.band)
-                        best, is_moving = found, True
+                    fit = self._fit(basis, band)
+                    if fit.is_better_than(best):
+                        narrow_first = math.prod(fit.band) < math.prod(best.band)
+                        best, is_moving = fit, True
                         break
         return best
 
     def _is_over(self, basis: _Basis, best: BandFit) -> bool:
+        """Whether the climb ends: there is no time, the trials are used up, or the fit is exact."""
         is_followed = basis.full_count > basis.trial_count or (
             leaves_time_for_network(self.task) and self._is_poor(best)
         )
@@ -242,31 +250,31 @@ class _Search:
     def _fit(
         self, basis: _Basis, band: Band, count: int | None = None, near: float | None = None
     ) -> BandFit:
-        """The fit in one band; `near`: log10 of the ρ that fewer sines of that band have."""
+        """The fit in one band; `near` is log10 ρ of a fit with fewer sines of that band."""
         before = self.deadline.spent
         model = basis.model.with_sines(count or basis.trial_count, band)
         if self.is_one_solve:
-            found = solve_linear(model, self.task, near)
+            fit = solve_linear(model, self.task, near)
         else:
-            found = solve_nonlinear(model, self.task, self.deadline)
-        basis.fits[band] = found
+            fit = solve_nonlinear(model, self.task, self.deadline)
+        basis.fits[band] = fit
         basis.latest = self.deadline.spent - before
         basis.quickest = min(basis.quickest, basis.latest)
-        self.report(min(len(basis.fits) / MAX_TRIALS, 1.0), {"evidence": found.evidence})
-        self._record(found)
-        return found
+        self.report(min(len(basis.fits) / MAX_TRIALS, 1.0), {"evidence": fit.evidence})
+        self._record(fit)
+        return fit
 
-    def _record(self, found: BandFit) -> None:
+    def _record(self, fit: BandFit) -> None:
         self.first_seconds = self.first_seconds or self.deadline.spent
-        error = float(np.sqrt(np.mean(found.posterior.left_out()[0] ** 2)))
-        coefficients = {name: node.value for name, node in named_unknowns(found.pde)}
-        losses, step = {"data": found.sigma**2}, len(self.history.step) + 1
+        error = float(np.sqrt(np.mean(fit.posterior.left_out()[0] ** 2)))
+        coefficients = {name: node.value for name, node in named_unknowns(fit.pde)}
+        losses, step = {"data": fit.sigma**2}, len(self.history.step) + 1
         self.history.add(step, error, losses, {"data": 1.0}, coefficients)
 
     # ------------------------------------------------------------------------------ 3. finish
 
     def _finish(self, best: BandFit, basis: _Basis) -> BandFit | BandAverage:
-        """The best with more sines, and averaged."""
+        """The best fit with more sines, and averaged with others."""
         has_open_walls = self.is_one_solve and bool(wall_fields(self.task.pde))
         is_noisy = best.sigma > MAX_EXACT_SIGMA
         if has_open_walls and is_noisy and self.deadline.allows(PRIOR_COUNT * basis.latest):
@@ -278,33 +286,33 @@ class _Search:
         )  # fmt: skip
         fits = dict(basis.fits)
         if count > basis.trial_count:
-            more = self._fit(basis, best.band, count, best.posterior.maximum.log_stiffness)
-            if are_settled(more.learnt) or not are_settled(best.learnt):
-                best = more
+            larger = self._fit(basis, best.band, count, best.posterior.maximum.log_stiffness)
+            if are_settled(larger.learnt) or not are_settled(best.learnt):
+                best = larger
         if named_unknowns(self.task.pde):
             return best
         return self._with_other_sines(average_bands(best, fits), basis)
 
-    def _with_other_sines(self, found: BandFit | BandAverage, basis: _Basis):
-        """Averaged with the fit of other sines of the band, where that error is larger than the noise
-        leaves: with exact readings, or where conditions determine the field."""
-        if isinstance(found, BandAverage) or not self.is_one_solve:
-            return found
-        is_noisy = found.sigma > MAX_EXACT_SIGMA and self._is_poor(found)
+    def _with_other_sines(self, fit: BandFit | BandAverage, basis: _Basis):
+        """The average with a fit of other sines of the band, where the error of the basis matters: with
+        exact readings, or where conditions determine the field. Otherwise the fit itself."""
+        if isinstance(fit, BandAverage) or not self.is_one_solve:
+            return fit
+        is_noisy = fit.sigma > MAX_EXACT_SIGMA and self._is_poor(fit)
         if is_noisy or not self.deadline.allows(basis.latest):
-            return found
-        model = found.model.with_seed(basis.model.seed + 1)
-        return average_two(found, solve_linear(model, self.task, found.posterior.log_stiffness))
+            return fit
+        model = fit.model.with_seed(basis.model.seed + 1)
+        return average_two(fit, solve_linear(model, self.task, fit.posterior.log_stiffness))
 
-    def _is_exact(self, found: BandFit) -> bool:
-        return self.is_one_solve and float(np.max(found.spread(self.nodes))) < EXACT_ERROR
+    def _is_exact(self, fit: BandFit) -> bool:
+        return self.is_one_solve and float(np.max(fit.spread(self.nodes))) < EXACT_ERROR
 
-    def _is_poor(self, found: BandFit | BandAverage) -> bool:
-        return float(np.sqrt(np.mean(found.spread(self.nodes) ** 2))) > MAX_GOOD_ERROR
+    def _is_poor(self, fit: BandFit | BandAverage) -> bool:
+        return float(np.sqrt(np.mean(fit.spread(self.nodes) ** 2))) > MAX_GOOD_ERROR
 
 
 def _seconds(task: Task) -> float | None:
-    """The seconds of the fit: a share is left to a network, or to the stated error."""
+    """The seconds of the fit. A share of the budget is left to a network, or to the stated error."""
     seconds = task.training.seconds
     if seconds is None:
         return None
@@ -313,7 +321,8 @@ def _seconds(task: Task) -> float | None:
 
 
 def _neighbors(band: Band, factor: float, narrow_first: bool) -> Iterator[Band]:
-    """All axes wider, each alone wider, the same narrower; or the narrower ones first."""
+    """Bands that are wider on all axes, wider on each axis alone, and then the narrower ones; with
+    `narrow_first` in the opposite order."""
     changes = (1 / factor, factor) if narrow_first else (factor, 1 / factor)
     for change in changes:
         if len(band) > 1:
@@ -323,5 +332,5 @@ def _neighbors(band: Band, factor: float, narrow_first: bool) -> Iterator[Band]:
 
 
 def _rounded(band: float) -> float:
-    """Six digits, so that two steps by √2 are one by 2 and no band is tried twice."""
+    """The band rounded to six digits, so that two steps by √2 equal one by 2 and none is tried twice."""
     return float(f"{band:.6g}")

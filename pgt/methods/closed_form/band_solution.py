@@ -1,17 +1,17 @@
-r"""The fit with the sines of one band: by one solve, or by Gauss-Newton's method.
+r"""The fit with the sines of one band, by one solve or by Gauss-Newton's method.
 
 A linear equation with known coefficients is one linear-Gaussian problem (inference/linear_gaussian.py).
-Otherwise, from the weights a₀ that the readings alone suggest,
+Otherwise the fit starts from the weights a₀ of the readings alone and iterates
 
     a_{k+1} = mean of the posterior with the rows linearized at a_k,
 
-with the stiffness ρ of the equation searched within a factor 100 of the last one, until the evidence no
-longer grows and coefficients are at rest.
+where the stiffness ρ of the equation is searched within a factor 100 of the last one, until the evidence
+no longer grows and coefficients are at rest.
 
 While a coefficient is wrong, the equation contradicts readings that are known to many digits, and the
-most probable fit is the one that drops the equation. So where coefficients are unknown, the noise of the
-readings is first held at a floor, and then without it, as long as the equation stays stiff and the
-coefficients stay within their intervals.
+most probable fit ignores the equation. Where coefficients are unknown, the noise of the readings is
+therefore first held at a floor. The floor is then removed, and the new fit is kept if the equation stays
+stiff and the coefficients stay within their intervals.
 
 Unknown functions have the prior of a Matérn kernel with ν derivatives: the standard deviation of the
 weight of sin(w·z) is
@@ -57,31 +57,33 @@ from pgt.problem.budget import ROWS_PER_WEIGHT, Deadline
 from pgt.problem.field_scales import log_fields
 from pgt.problem.linearity import is_linear
 
-# Collocation nodes, at least: more resolve a coefficient that varies, and cost a QR factorization.
+# The smallest number of collocation nodes. More resolve a coefficient that varies, but make the QR
+# factorization slower.
 MIN_NODES = 1024
-# The noise under which coefficients are looked for first, in units of the spread.
+# The floor of the noise in the first search for coefficients, in units of the spread.
 SIGMA_FLOOR = 3e-2
-# log10 ρ of the first linearization; and the loss of log10 ρ by which the equation counts as dropped.
+# log10 ρ of the first linearization; and the loss of log10 ρ beyond which a fit ignores the equation.
 FIRST_STIFFNESS, MAX_STIFFNESS_LOSS = 2.0, 4.0
-# Standard deviations by which a coefficient may move when the floor is taken away.
+# The number of standard deviations by which a coefficient may move when the floor is removed.
 MAX_COEFFICIENT_CHANGE = 3.0
-# Linearizations, at most; and those without a gain of log-evidence of a half before the search ends.
+# The largest number of linearizations; and the number without a sufficient gain of log-evidence after
+# which the search ends.
 MAX_LINEARIZATIONS, PATIENCE, MIN_GAIN = 40, 3, 0.5
-# A coefficient of which the posterior keeps this share of the prior's deviation is not determined.
+# A coefficient is undetermined if its posterior deviation is more than this share of the prior one.
 UNINFORMED_SHARE = 0.99
-# The seed of other sines, counted from that of the fit; the next one is that of an average.
+# The offset of the seed for other sines from that of the fit; an average uses the offset 1.
 OTHER_SEED = 2
-# The prior of a function: its derivatives ν, and c, by how much slower than a field it changes.
+# The prior of a function: its derivatives ν, and the factor c by which it is smoother than a field.
 FUNCTION_DERIVATIVES, FUNCTION_SLOWNESS = 2.5, 4.0
-# A function is at rest when it changes by a smaller share, or its logarithm by less.
+# A function is at rest when its relative change, or the change of its logarithm, is smaller.
 FUNCTION_AT_REST = 0.02
 
 
 class UnknownFunctions:
-    """The unknown functions of a task in one band: their prior and how far they may move.
+    """The unknown functions of a task in one band, with their prior and their limited steps.
 
-    `prior` has the standard deviations of the weights of functions, then of coefficients; None where
-    there are no functions.
+    `prior` has the standard deviations of the weights of functions, then those of coefficients; it is
+    None where there are no functions.
     """
 
     def __init__(self, model: Features, task: Task):
@@ -94,20 +96,22 @@ class UnknownFunctions:
         self.units = np.where(self.is_log, spread, 1.0)
         self.prior = None
         if functions:
-            assert model.band is not None  # a search names it
+            assert model.band is not None  # a search sets it
             self.sines = field_rows(model, nodes_of(task.problem.domain, MIN_NODES // 4))
             axes = [[pde.coords.index(a) for a in f.axes] for f in functions.values()]
             lengths = FUNCTION_SLOWNESS / np.asarray(model.band, float)
             parts = [
-                matern_deviations(model.network.sines, own, FUNCTION_DERIVATIVES, lengths[own])
-                for own in axes
+                matern_deviations(
+                    model.network.sines, columns, FUNCTION_DERIVATIVES, lengths[columns]
+                )
+                for columns in axes
             ]
             self.prior = np.concatenate([*parts, np.ones(len(named_unknowns(pde)))])
 
     def step(
         self, weights: Float[np.ndarray, " p"], step: Float[np.ndarray, " p"]
     ) -> tuple[float, bool]:
-        """The share of a step that is taken, and whether functions are still moving."""
+        """The share of a step that may be taken, and whether functions are still moving."""
         if self.prior is None:
             return 1.0, False
         change, after = np.abs(self._values(step)), np.abs(self._values(weights + step))
@@ -117,37 +121,39 @@ class UnknownFunctions:
         return float(min(1.0, MAX_LOG_STEP / max(largest, MAX_LOG_STEP))), is_moving
 
     def _values(self, weights: Float[np.ndarray, " p"]) -> Float[np.ndarray, "k n"]:
-        """The functions at nodes; those in logarithms as they are."""
+        """The values of the functions at the nodes; functions fitted as logarithms stay logarithms."""
         begin, end = self.first * self.count, (self.first + len(self.units)) * self.count
-        own = weights[begin:end].reshape(-1, self.count)
-        return self.units[:, None] * (own @ self.sines.T)
+        by_function = weights[begin:end].reshape(-1, self.count)
+        return self.units[:, None] * (by_function @ self.sines.T)
 
 
 def matern_deviations(
     sines: Sines, axes: list[int], derivatives: float, lengths
 ) -> Float[np.ndarray, " m"]:
-    """T of every sine along these axes; functions of a shape count as the shortest waves."""
+    """The prior deviation T of every sine along these axes. Functions of a shape get that of the shortest
+    wave."""
     waves = lengths * np.asarray(sines.frequencies, float)[:, axes]
     sizes = (1 + np.sum(waves**2, axis=1)) ** (-(derivatives + len(axes) / 2) / 2)
     return np.append(sizes, np.full(sines.count - len(sizes), sizes.min()))
 
 
 def node_count(model: Features, task: Task) -> int:
-    """The number of collocation nodes: so many that the rows of the equation outnumber the weights."""
+    """The number of collocation nodes with which the equation has `ROWS_PER_WEIGHT` rows per weight, but
+    at least `MIN_NODES`."""
     equations = max(len(task.problem.equation_scales), 1)
     needed = math.ceil(ROWS_PER_WEIGHT * model.network.readout.size / equations)
     return max(MIN_NODES, needed)
 
 
 def readings_posterior(model: Features, task: Task, sigma_floor: float = 0.0) -> GaussianPosterior:
-    """The posterior by the readings alone, without the equation."""
+    """The posterior given the readings alone, without the equation."""
     rows = replace(rows_of(model, task.pde, task.problem, 0), sigma_floor=sigma_floor)
     return fit_posterior(rows, task.problem.likelihood)
 
 
 def needed_floor(model: Features, task: Task) -> float:
-    """The floor of the noise under which coefficients are looked for; 0 where there are none, or more
-    noise."""
+    """The noise floor for the search of coefficients; 0 where there are none, or where the noise itself
+    is larger."""
     if not named_unknowns(task.pde) or readings_posterior(model, task).sigma >= SIGMA_FLOOR:
         return 0.0
     return SIGMA_FLOOR
@@ -157,74 +163,78 @@ def needed_floor(model: Features, task: Task) -> float:
 
 
 def solve_linear(model: Features, task: Task, near: float | None = None) -> BandFit:
-    """The fit of a linear equation with known coefficients; `near` is a guess of its log10 ρ."""
+    """The fit of a linear equation with known coefficients, by one solve; `near` guesses its log10 ρ."""
     rows = rows_of(model, task.pde, task.problem, node_count(model, task))
     if wall_fields(task.pde):
         rows = replace(rows, function_prior=UnknownFunctions(model, task).prior)
     likelihood = task.problem.likelihood
-    found = fit_posterior(rows, likelihood, near, prefers_soft=True)
-    if near is not None and abs(found.maximum.log_stiffness - near) > STIFFNESS_STEPS[0]:
-        found = fit_posterior(rows, likelihood, prefers_soft=True)  # the maximum is elsewhere
-    return BandFit(*with_weights(model, task.pde, found.weights), found, {})
+    posterior = fit_posterior(rows, likelihood, near, prefers_soft=True)
+    if near is not None and abs(posterior.maximum.log_stiffness - near) > STIFFNESS_STEPS[0]:
+        # The guess was wrong: scan all ρ.
+        posterior = fit_posterior(rows, likelihood, prefers_soft=True)
+    return BandFit(*with_weights(model, task.pde, posterior.weights), posterior, {})
 
 
 def solve_for_priors(
     model: Features, task: Task, priors: Iterable[Float[np.ndarray, " k"]]
 ) -> Iterable[BandFit]:
-    """The fits of a linear equation for several priors of its unknown functions; the equation is
-    factorized once."""
+    """The fits of a linear equation for several priors of its unknown functions. The equation is
+    factorized only once."""
     rows = rows_of(model, task.pde, task.problem, node_count(model, task))
-    first = None
+    basis = None
     for prior in priors:
-        first = first or ConditionalBasis(rows.equation, rows.target, prior)
-        found = fit_posterior(
+        basis = basis or ConditionalBasis(rows.equation, rows.target, prior)
+        posterior = fit_posterior(
             replace(rows, function_prior=prior), task.problem.likelihood,
-            prefers_soft=True, basis=first.with_prior(prior),
+            prefers_soft=True, basis=basis.with_prior(prior),
         )  # fmt: skip
-        yield BandFit(*with_weights(model, task.pde, found.weights), found, {})
+        yield BandFit(*with_weights(model, task.pde, posterior.weights), posterior, {})
 
 
 def posterior_with_fixed_coefficients(
     model: Features, task: Task, sigma_floor: float = 0.0, near: float | None = None
 ) -> GaussianPosterior:
-    """The posterior of the fields where coefficients keep their values, by one solve."""
+    """The posterior of the fields with coefficients held at their values, by one solve."""
     pde = task.pde
     rows = rows_of(model, pde, task.problem, node_count(model, task))
     size, weights = model.network.size, weights_of(model, pde)
-    known, prior = rows.equation[:, size:] @ weights[size:], None
+    coefficient_part, prior = rows.equation[:, size:] @ weights[size:], None
     if wall_fields(pde):
         prior = UnknownFunctions(model, task).prior
         prior = None if prior is None else prior[: len(prior) - len(weights) + size]
     fixed = Rows(
-        rows.equation[:, :size], rows.target - known, rows.readings[:, :size], rows.values,
+        rows.equation[:, :size], rows.target - coefficient_part, rows.readings[:, :size], rows.values,
         rows.sigma, rows.given, rows.fields, sigma_floor, prior,
     )  # fmt: skip
     return fit_posterior(fixed, task.problem.likelihood, near)
 
 
 def estimate_basis_error(
-    found: BandFit | BandAverage, task: Task
+    fit: BandFit | BandAverage, task: Task
 ) -> Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "n c"]] | None:
-    """By how much the fields at points, in physical units, change with other sines of the same band.
+    """A function that returns the change of the fields at points, in physical units, with other sines of
+    the same band.
 
-    The posterior assumes that its sines can represent the field. A fit with as many other ones has an
-    independent error of the same size, so that their difference estimates it where it is larger than the
-    posterior: at kinks, layers and narrow pulses. It costs one solve near the stiffness of the fit. None
-    where the equation is not linear with its coefficients held.
+    The posterior assumes that its sines can represent the field. A fit with as many other sines has an
+    independent basis error of the same size. Their difference therefore estimates the basis error where
+    it exceeds the posterior deviation: at kinks, layers and narrow pulses. The estimate takes one solve
+    near the stiffness of the fit. It is None where the equation with fixed coefficients is not linear.
     """
-    fit, best = found.model, found.parts[0] if isinstance(found, BandAverage) else found
-    if not is_linear(task.pde, fit.scaling):
+    fitted_model, best = fit.model, fit.parts[0] if isinstance(fit, BandAverage) else fit
+    if not is_linear(task.pde, fitted_model.scaling):
         return None
     other = best.model.with_seed(best.model.seed + OTHER_SEED)
     posterior = posterior_with_fixed_coefficients(
-        other, replace(task, pde=found.pde), near=best.posterior.log_stiffness
+        other, replace(task, pde=fit.pde), near=best.posterior.log_stiffness
     )
-    # Weights that are found include no coefficients.
+    # The weights of this posterior do not include coefficients.
     readout = other.network.readouts(posterior.weights[None])[0]
-    spread = np.asarray(fit.scaling.spread, float)
+    spread = np.asarray(fitted_model.scaling.spread, float)
 
     def change(points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
-        before = field_rows(fit, points) @ np.asarray(fit.network.readout, float).T
+        before = (
+            field_rows(fitted_model, points) @ np.asarray(fitted_model.network.readout, float).T
+        )
         return spread * (field_rows(other, points) @ readout.T - before)
 
     return change
@@ -234,7 +244,7 @@ def estimate_basis_error(
 
 
 class _Iterate(NamedTuple):
-    """Where Gauss-Newton's method ended: weights, posterior, what is known of the coefficients, and the
+    """The result of Gauss-Newton's method: weights, posterior, estimates of the coefficients, and the
     seconds of the last linearization."""
 
     weights: Float[np.ndarray, " p"]
@@ -245,29 +255,29 @@ class _Iterate(NamedTuple):
 
 def solve_nonlinear(model: Features, task: Task, deadline: Deadline) -> BandFit:
     """The fit of an equation that is not linear in all its unknowns, by Gauss-Newton's method."""
-    alone = readings_posterior(model, task)
+    by_readings = readings_posterior(model, task)
     weights, fields = weights_of(model, task.pde), model.network.readout.size
-    weights[:fields] = alone.weights[:fields]
-    has_floor = bool(named_unknowns(task.pde)) and alone.sigma < SIGMA_FLOOR
-    found = _gauss_newton(
+    weights[:fields] = by_readings.weights[:fields]
+    has_floor = bool(named_unknowns(task.pde)) and by_readings.sigma < SIGMA_FLOOR
+    iterate = _gauss_newton(
         model, task, deadline, weights, FIRST_STIFFNESS, SIGMA_FLOOR if has_floor else 0.0
     )
-    floor_evidence = found.posterior.evidence if has_floor else None
-    if has_floor and deadline.allows(found.seconds):
-        stiffness = found.posterior.log_stiffness
-        free = _gauss_newton(model, task, deadline, found.weights, stiffness, 0.0)
+    floor_evidence = iterate.posterior.evidence if has_floor else None
+    if has_floor and deadline.allows(iterate.seconds):
+        stiffness = iterate.posterior.log_stiffness
+        free = _gauss_newton(model, task, deadline, iterate.weights, stiffness, 0.0)
         is_dropped = free.posterior.log_stiffness < stiffness - MAX_STIFFNESS_LOSS
-        if not is_dropped and not _contradicts(free, found):
-            found = free
-    fitted = with_weights(model, task.pde, found.weights)
-    return BandFit(*fitted, found.posterior, found.learnt, floor_evidence)
+        if not is_dropped and not _contradicts(free, iterate):
+            iterate = free
+    fitted = with_weights(model, task.pde, iterate.weights)
+    return BandFit(*fitted, iterate.posterior, iterate.learnt, floor_evidence)
 
 
-def _contradicts(free: _Iterate, found: _Iterate) -> bool:
-    """Whether a coefficient moved far from where it was under the floor: then these sines cannot follow
-    the field so closely, and the equation pays for it."""
-    deviations = np.array([known.deviation for known in found.learnt.values()])
-    change = np.abs(free.weights - found.weights)[len(found.weights) - len(deviations) :]
+def _contradicts(free: _Iterate, floored: _Iterate) -> bool:
+    """Whether a coefficient of the fit without floor moved far from its value under the floor. These
+    sines then cannot represent the field as accurately as it was read, and the equation is violated."""
+    deviations = np.array([estimate.deviation for estimate in floored.learnt.values()])
+    change = np.abs(free.weights - floored.weights)[len(floored.weights) - len(deviations) :]
     return bool(np.any(COEFFICIENT_UNIT * change > MAX_COEFFICIENT_CHANGE * deviations))
 
 
@@ -279,8 +289,8 @@ def _gauss_newton(
     near: float,
     sigma_floor: float,
 ) -> _Iterate:
-    """The most probable iterate, from these weights and this log10 ρ. While a coefficient is moving, the
-    evidence is that of another equation, and earlier iterates are not kept."""
+    """The most probable iterate, starting from these weights and this log10 ρ. While a coefficient is
+    moving, the evidence belongs to a different equation, and the latest iterate is always kept."""
     pde, nodes, likelihood = task.pde, node_count(model, task), task.problem.likelihood
     coefficients, fields = CoefficientSteps(task.pde), model.network.readout.size
     functions = UnknownFunctions(model, task)
@@ -293,7 +303,7 @@ def _gauss_newton(
         rows = rows_of(model, pde, task.problem, nodes)
         if not np.isfinite(rows.equation).all() or not np.isfinite(rows.target).all():
             break
-        # While a coefficient is wrong, misfits are larger than the noise: a given σ is a floor as well.
+        # While a coefficient is wrong, misfits exceed the noise: a given σ is only a floor, too.
         floor = max(sigma_floor, rows.given or 0.0)
         rows = replace(rows, function_prior=functions.prior, sigma_floor=floor)
         posterior = fit_posterior(rows, likelihood, near)
@@ -327,11 +337,11 @@ def _gauss_newton(
 
 
 def _deviations(posterior: GaussianPosterior, fields: int) -> Float[np.ndarray, " k"]:
-    """The standard deviations of the coefficients by equation and readings alone: the prior of the
-    weights may be as narrow as the readings are close together."""
+    """The standard deviations of the coefficients without the prior of the weights, which may be too
+    narrow for them: its scale follows from the fields."""
     size = len(posterior.weights)
-    own = np.eye(size - fields, size, fields)
-    shares = posterior.spread(own) / np.sqrt(posterior.scale)
+    coefficient_rows = np.eye(size - fields, size, fields)
+    shares = posterior.spread(coefficient_rows) / np.sqrt(posterior.scale)
     with np.errstate(divide="ignore"):
         without_prior = shares / np.sqrt(np.maximum(1 - shares**2, 0))
     unit = COEFFICIENT_UNIT * np.sqrt(posterior.scale)

@@ -1,11 +1,11 @@
 """The rows of a problem as linear functions of the weights of a sum of sines.
 
-    E a = f    residuals of equation and conditions at nodes, linearized at the weights given
+    E a = f    residuals of equation and conditions at nodes, linearized at the weights of the model
     D a = y    readings, in units of their spread
 
-The same rows as everywhere (problem/losses.py), in float64. Each kind of row of equation and conditions
-is scaled to unit length, so that one σ_e suits them all. The weights are those of the sines of all
-fields, then the unknown coefficients.
+These are the rows that all methods use (problem/losses.py), in float64. Each kind of row of equation and
+conditions is scaled to unit length, so that one σ_e suits them all. The weights a are those of the sines
+of all fields, then the unknown coefficients.
 """
 
 from collections.abc import Callable
@@ -31,10 +31,10 @@ from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import filled
 from pgt.problem.losses import Problem
 
-# Logarithms, logits or units of an unknown coefficient per unit of its weight: so many that the prior of
-# the weights does not hold it back.
+# The raw number of an unknown coefficient is its weight times this unit, which is so large that the prior
+# of the weights does not restrict the coefficient.
 COEFFICIENT_UNIT = 100.0
-# Nodes of a condition along each axis, at least.
+# The smallest number of nodes of a condition along each axis.
 MIN_CONDITION_NODES = 8
 
 
@@ -55,7 +55,7 @@ class PointDerivatives:
 
 
 def weights_of(model: Features, pde: AbstractPDE) -> Float[np.ndarray, " p"]:
-    """The weights of the sum, then the unknown coefficients as they are stored."""
+    """The weights of the sines, then the raw numbers of the unknown coefficients in their unit."""
     raws = [float(node.raw) / COEFFICIENT_UNIT for _, node in named_unknowns(pde)]
     return np.concatenate([model.network.weights(), raws])
 
@@ -71,11 +71,11 @@ def with_weights(
 
 
 def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) -> Rows:
-    """All rows at the weights of model and equation; the equation at some `points` of the domain. With no
-    points, those of the readings alone."""
+    """All rows, linearized at the weights of model and equation, with the equation at about `points`
+    nodes. With `points` = 0, only the rows of the readings."""
     with beside_numpy():
         model, pde, problem = cast((model, pde, problem), jnp.float64)
-        blocks = list(_physics(model, pde, problem, points)) if points else []
+        blocks = list(_equation_and_conditions(model, pde, problem, points)) if points else []
     size = model.network.readout.size + len(named_unknowns(pde))
     equation = np.concatenate([a for a, _ in blocks]) if blocks else np.zeros((0, size))
     target = np.concatenate([f for _, f in blocks]) if blocks else np.zeros(0)
@@ -87,7 +87,7 @@ def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) ->
 
 
 def field_rows(model: Features, points: Float[np.ndarray, "*n d"]) -> Float[np.ndarray, "*n m"]:
-    """The sines at points: those of every field, in units of its spread."""
+    """The values of all sines at points. Every field is a sum of them, in units of its spread."""
     unit = np.asarray(model.scaling.to_unit(np.asarray(points, float)))
     with beside_numpy():
         return np.asarray(_sines_at(model.network.sines, jnp.asarray(unit)))
@@ -99,8 +99,8 @@ def _sines_at(sines: Sines, unit: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
 
 
 def _readings(model: Features, problem: Problem):
-    """Rows and values of all measured numbers, σ of each relative to the common one, the common one where
-    it is known, and the number of the field of each."""
+    """The rows and values of all measured numbers, the σ of each relative to the common one, the common σ
+    or None, and the number of the field of each."""
     readings, scaling = problem.observations, model.scaling
     nodes, weights = cell_quadrature(readings)
     sines = np.einsum("nqm,q->nm", field_rows(model, np.asarray(nodes)), weights)
@@ -121,8 +121,8 @@ def _readings(model: Features, problem: Problem):
     return np.concatenate(rows), np.concatenate(values), relative, common, numbers
 
 
-def _physics(model: Features, pde: AbstractPDE, problem: Problem, points: int):
-    """(rows, target) of the equation, then of each condition."""
+def _equation_and_conditions(model: Features, pde: AbstractPDE, problem: Problem, points: int):
+    """The pair (rows, target) of the equation, then of each condition."""
     domain = problem.domain
     if problem.equation_scales and not model.network.is_exact:
         inside = nodes_of(domain, points)
@@ -144,9 +144,9 @@ def _conditions(pde: AbstractPDE, problem: Problem, points: int):
 def condition_misses(
     model: Features, pde: AbstractPDE, problem: Problem, points: int
 ) -> list[float]:
-    """The median violation of each condition over its nodes, relative to its typical size; of rows of
-    several kinds, the largest. The median leaves out corners where conditions disagree, whose layers no
-    finite sum of sines follows."""
+    """The median violation of each condition over its nodes, relative to its typical size; the largest
+    one where a condition has several rows. The median ignores corners where conditions contradict each
+    other, whose layers no finite sum of sines represents."""
     with beside_numpy():
         model, pde, problem = cast((model, pde, problem), jnp.float64)
         rows = [
@@ -157,8 +157,8 @@ def condition_misses(
 
 
 def nodes_of(domain: Domain, points: int) -> Float[np.ndarray, "n d"]:
-    """Collocation nodes: Gauss points in up to two coordinates; in more, where these would be few along
-    each axis, points that fill the domain evenly."""
+    """The collocation nodes: Gauss points in up to two coordinates. In more coordinates these would be
+    few along each axis, so points are used that fill the domain evenly."""
     if domain.dimension <= 2:
         return domain.quadrature(points)[0]
     return domain.even(points)
@@ -170,8 +170,8 @@ class _Equation(eqx.Module):
     origin: Origin = eqx.field(static=True)
 
     def __call__(self, pde, evaluate, z):
-        found = pde.residual(PointDerivatives(evaluate, pde, z, self.origin))
-        return jnp.stack([found[name] / scale for name, scale in self.scales.items()])
+        residuals = pde.residual(PointDerivatives(evaluate, pde, z, self.origin))
+        return jnp.stack([residuals[name] / scale for name, scale in self.scales.items()])
 
 
 class _Condition(eqx.Module):
@@ -189,26 +189,26 @@ def _raws(pde: AbstractPDE) -> list:
 
 def _with_raws(pde: AbstractPDE, raws) -> AbstractPDE:
     """The equation with its unknowns at other values, in the order of `named_unknowns`."""
-    left = list(raws)
-    if not left:
+    remaining = list(raws)
+    if not remaining:
         return pde
 
     def replaced(node):
-        return eqx.tree_at(lambda n: n.raw, node, left.pop(0)) if is_unknown(node) else node
+        return eqx.tree_at(lambda n: n.raw, node, remaining.pop(0)) if is_unknown(node) else node
 
     return jax.tree.map(replaced, pde, is_leaf=is_unknown)
 
 
 def _evaluator(model: Features, readout, pde: AbstractPDE):
-    """(point, name) ↦ the derivative of the field with these weights; its value as physical number."""
+    """The function (point, name) ↦ derivative of the fields with these weights, in physical units."""
     scaling, sines = model.scaling, model.network.sines
-    zero = scaling.origin.along(pde.fields)
+    origin = scaling.origin.along(pde.fields)
 
     def evaluate(z, name: str):
         field, along = parse_name(name, pde.coords, pde.fields)
         size = scaling.spread[field] / jnp.prod(scaling.half_extent[np.asarray(along, int)])
         value = size * (readout[field] @ sines(jnp.asarray(scaling.to_unit(z)), along))
-        return value if along else value + (scaling.mean[field] + zero[field])
+        return value if along else value + (scaling.mean[field] + origin[field])
 
     return evaluate
 
@@ -223,18 +223,20 @@ def _values_and_slopes(model: Features, function, points):
             return function(pde, _evaluator(model, readout, pde), z)
 
         values, pull = jax.vjp(rows, jnp.asarray(model.network.readout), raws)
-        slope, others = jax.vmap(pull)(jnp.eye(len(values)))
-        others = [COEFFICIENT_UNIT * column[:, None] for column in others]
-        return values, jnp.concatenate([slope.reshape(len(values), -1), *others], axis=1)
+        by_weight, by_coefficient = jax.vmap(pull)(jnp.eye(len(values)))
+        by_coefficient = [COEFFICIENT_UNIT * column[:, None] for column in by_coefficient]
+        return values, jnp.concatenate(
+            [by_weight.reshape(len(values), -1), *by_coefficient], axis=1
+        )
 
     return jax.vmap(at)(points)
 
 
 def _linearize(model: Features, function, points):
-    """E (n, k, p) and f (n, k): the rows are E a - f to first order."""
+    """E and f, with one row for each node and kind: the residuals are E a - f to first order."""
     values, slopes = _values_and_slopes(model, function, jnp.asarray(points))
     slopes = np.asarray(slopes)
-    # Without the columns of coefficients, whose unit says nothing about the size of a row.
+    # The columns of coefficients are left out, because their unit says nothing about the size of a row.
     size = np.sqrt(np.mean(np.sum(slopes[..., : model.network.readout.size] ** 2, axis=2), axis=0))
     raws = [float(raw) / COEFFICIENT_UNIT for raw in _raws(function.pde)]
     weights = np.concatenate([np.asarray(model.network.readout, float).ravel(), raws])
@@ -243,6 +245,6 @@ def _linearize(model: Features, function, points):
 
 
 def _scaled(slopes, target, size):
-    """Every kind of row divided by its own size, stacked."""
+    """The rows and their target, each kind divided by its own size, stacked over nodes and kinds."""
     rows, target = slopes / size[:, None], target / size
     return rows.reshape(-1, rows.shape[2]), target.reshape(-1)

@@ -1,9 +1,9 @@
-r"""The symbol of a linear equation: P(κ) with P(∂) u = 0, by which waves that satisfy it are found.
+r"""The symbol P(κ) of a linear equation P(∂) u = 0, which gives the waves that satisfy it.
 
-An equation that is linear in its fields is known by its values: the residuals of one unit of each
-derivative, one at a time, less those of a field that is zero, are its coefficients. Where these are the
-same at several random places and there is no source, a wave v exp(κ·z) is a solution exactly if
-P(κ) v = 0 (models/exact_waves.py).
+The coefficients of an equation that is linear in its fields follow from its residuals: those of one unit
+of each derivative, one at a time, minus those of the zero field. Where the coefficients are the same at
+several random places and there is no source, a wave v exp(κ·z) is a solution if and only if P(κ) v = 0
+(models/exact_waves.py).
 """
 
 import jax
@@ -25,8 +25,8 @@ ROUNDING_SHARE = 1e-12
 
 
 def symbol_of(pde: AbstractPDE, scaling: Scaling) -> Symbol | None:
-    """P(κ) of a linear equation P(∂) u = 0 in unit coordinates; None where coefficients are unknown or
-    vary, where there is a source, or not as many equations as fields.
+    """The symbol P(κ) of a linear equation P(∂) u = 0 in unit coordinates. None where coefficients are
+    unknown or vary, where there is a source, or where there are not as many equations as fields.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=20)
@@ -36,10 +36,10 @@ def symbol_of(pde: AbstractPDE, scaling: Scaling) -> Symbol | None:
     """
     if isinstance(pde, Bordered) or functions_of(pde) or named_unknowns(pde):
         return None
-    known, names = resolve(pde), [n for n in requested(pde) if n not in pde.coords]
+    resolved, names = resolve(pde), [n for n in requested(pde) if n not in pde.coords]
     with jax.enable_x64(True):
-        found = [_coefficients(known, names, scaling, seed) for seed in range(PLACES)]
-    slopes, sources = (np.stack(part) for part in zip(*found, strict=True))
+        samples = [_coefficients(resolved, names, scaling, seed) for seed in range(PLACES)]
+    slopes, sources = (np.stack(part) for part in zip(*samples, strict=True))
     if not np.isfinite(slopes).all() or slopes.shape[1] != len(pde.fields):
         return None
     scale = np.max(np.abs(slopes), axis=(0, 2))
@@ -47,20 +47,20 @@ def symbol_of(pde: AbstractPDE, scaling: Scaling) -> Symbol | None:
     if not (scale > 0).all() or varies.any() or (np.abs(sources) > ROUNDING_SHARE * scale).any():
         return None
     symbol = _symbol(pde, names, slopes[0], scaling)
-    far = scaling.origin.along(pde.fields)
-    return None if far.any() and not symbol.holds_constants else symbol
+    origin = scaling.origin.along(pde.fields)
+    return None if origin.any() and not symbol.holds_constants else symbol
 
 
 def _coefficients(pde: AbstractPDE, names: list[str], scaling: Scaling, seed: int):
-    """The factors of all terms of the residuals of a linear equation, and the residuals of a field
-    that is zero, at a random place."""
+    """The coefficients of all derivatives in the residuals of a linear equation, and the residuals of the
+    zero field, at a random place."""
     random = np.random.default_rng(seed)
     place = np.asarray(scaling.from_unit(random.uniform(-1, 1, len(pde.coords))), float)
     place = place + scaling.origin.along(pde.coords)
-    here = {axis: jnp.asarray(value) for axis, value in zip(pde.coords, place, strict=True)}
+    coordinates = {axis: jnp.asarray(value) for axis, value in zip(pde.coords, place, strict=True)}
 
     def rows(values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " e"]:
-        table = DerivativeTable(dict(zip(names, jnp.asarray(values), strict=True)) | here)
+        table = DerivativeTable(dict(zip(names, jnp.asarray(values), strict=True)) | coordinates)
         return np.array([float(row) for row in pde.residual(table).values()])
 
     at_zero = rows(np.zeros(len(names)))
@@ -72,7 +72,7 @@ def _coefficients(pde: AbstractPDE, names: list[str], scaling: Scaling, seed: in
 def _symbol(
     pde: AbstractPDE, names: list[str], slopes: Float[np.ndarray, "c k"], scaling: Scaling
 ) -> Symbol:
-    """The coefficients by the powers of κ in unit coordinates; every equation in its own unit."""
+    """The symbol in unit coordinates: coefficients by powers of κ, with every equation scaled to 1."""
     half, spread = np.asarray(scaling.half_extent, float), np.asarray(scaling.spread, float)
     terms: dict[tuple[int, ...], np.ndarray] = {}
     for name, column in zip(names, slopes.T, strict=True):
@@ -86,7 +86,7 @@ def _symbol(
 
 
 def _derivatives(name: str, pde: AbstractPDE) -> list[tuple[int, tuple[int, ...]]]:
-    """The field, and the axes along which it is differentiated; those of a Laplacian one by one."""
+    """Pairs of a field and the axes along which it is differentiated; a Laplacian has one per term."""
     if not name.startswith(f"{LAPLACIAN}("):
         return [parse_name(name, pde.coords, pde.fields)]
     field = pde.fields.index(name[len(LAPLACIAN) + 1 : -1])

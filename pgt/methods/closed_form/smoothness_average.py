@@ -1,13 +1,13 @@
-r"""Unknown functions of conditions, averaged over their smoothness and their length.
+r"""The posterior averaged over the smoothness and the length of unknown functions in conditions.
 
-The band that suits a field says what its sines can follow, not how smooth a function on its wall is. In
-one narrow band a few readings would determine the function everywhere, yet such a band is what the
-evidence prefers for any function that happens to be analytic. So functions have the prior of a Matérn
-kernel with ν derivatives and the length ℓ,
+The band of a field says what its sines can represent, not how smooth a function on a wall is. In a narrow
+band a few readings would determine the function everywhere, yet the evidence prefers such a band for
+every function that happens to be analytic. Functions therefore have the prior of a Matérn kernel with ν
+derivatives and the length ℓ,
 
     T(w) ∝ (1 + |ℓ w|²)^(-(ν + d/2)/2),
 
-in a band so wide that it takes nothing away from them; fits with several ν and ℓ are averaged by their
+in a band so wide that it does not restrict them. Fits with several ν and ℓ are averaged by their
 evidence.
 """
 
@@ -24,30 +24,30 @@ from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import functions_of
 from pgt.problem.assembly import Task
 
-# The values of ν, with a kink now and then and without, and of ℓ in unit coordinates.
+# The values of ν, for functions with occasional kinks and without, and of ℓ in unit coordinates.
 DERIVATIVES = (1.5, 2.5)
 LENGTHS = tuple(2.0**k for k in range(-3, 4))
 PRIOR_COUNT = len(DERIVATIVES) * len(LENGTHS)
-# The band along the axes of a function, at least: ten waves over the domain.
+# The smallest band along the axes of a function: ten waves over the domain.
 MIN_FUNCTION_BAND = 32.0
-# Sines for each function that a band can distinguish.
+# The number of random sines per independent function of a band.
 SINES_PER_MODE = 3.0
-# The log-evidence by which a band that suits an analytic function may be ahead.
+# The lead in log-evidence that does not count, because an analytic function may favor a narrow band.
 MAX_ANALYTIC_GAIN = 20.0
 
 
 def average_over_smoothness(
     best: BandFit, model: Features, task: Task, max_count: int
 ) -> BandFit | BandAverage:
-    """The field with its unknown functions averaged over smoothness, from the `best` fit with one prior,
-    with at most this many sines. The band of the best fit is only used where it is plainly needed."""
-    usual = wide_band((0.0,) * len(best.band), task.pde, max_count)
-    found = _average_in_band(usual, model, task, max_count)
+    """The fit averaged over the smoothness of its unknown functions, with at most `max_count` sines. The
+    band of the `best` fit with a single prior is used only where the evidence clearly demands it."""
+    narrow = wide_band((0.0,) * len(best.band), task.pde, max_count)
+    average = _average_in_band(narrow, model, task, max_count)
     wider = wide_band(best.band, task.pde, max_count)
-    if wider == usual or found.evidence > best.evidence - MAX_ANALYTIC_GAIN:
-        return found
-    other = _average_in_band(wider, model, task, max_count)
-    return other if other.evidence > found.evidence else found
+    if wider == narrow or average.evidence > best.evidence - MAX_ANALYTIC_GAIN:
+        return average
+    wider_average = _average_in_band(wider, model, task, max_count)
+    return wider_average if wider_average.evidence > average.evidence else average
 
 
 def _average_in_band(
@@ -58,8 +58,8 @@ def _average_in_band(
 
 
 def wide_band(band: tuple[float, ...], pde: AbstractPDE, max_count: int) -> tuple[float, ...]:
-    """A band that is wide along the axes of functions, as far as this many sines fill it, and no
-    narrower than a given one.
+    """A band no narrower than the given one, and wide along the axes of functions as far as `max_count`
+    sines suffice for it.
 
     >>> import pgt
     >>> from pgt.physics.unknown_conditions import bordered
@@ -82,9 +82,9 @@ def _needed_sines(band: tuple[float, ...]) -> int:
 
 
 def _priors(sines: Sines, pde: AbstractPDE) -> Iterator[Float[np.ndarray, " k"]]:
-    """One for each ν and ℓ, of all functions; as large as that of a field."""
+    """The prior deviations of all functions for each ν and ℓ, scaled to mean square 1."""
     axes = [[pde.coords.index(a) for a in f.axes] for f in functions_of(pde).values()]
     for derivatives in DERIVATIVES:
         for length in LENGTHS:
-            parts = [matern_deviations(sines, own, derivatives, length) for own in axes]
+            parts = [matern_deviations(sines, columns, derivatives, length) for columns in axes]
             yield np.concatenate([part / np.sqrt(np.mean(part**2)) for part in parts])

@@ -1,8 +1,8 @@
-"""A problem on a mesh of space: rows and slopes of steps in time, and what sensors read of them.
+"""Collocation on a mesh of space: the rows of time steps, their slopes, and the readings of sensors.
 
-A field is a tensor product of splines along the axes of space and of a polynomial over a step in time.
-The equation holds at the points of the mesh, conditions on faces at those of the faces. A steady equation
-is one step without time, an equation in t alone one without space.
+A field is a tensor product of splines along the axes of space and a polynomial over a step in time. The
+equation holds at the points of the mesh, and conditions hold at the points of the faces. A steady
+equation is one step without time; an equation in t alone is a problem without space.
 """
 
 import itertools
@@ -20,26 +20,36 @@ from pgt.methods.solver.splines import Mesh, Splines, TimeBasis, padded, radau_p
 from pgt.methods.solver.statement import Face, OpenValue, ResidualRows, Statement, orders
 from pgt.nn.scaling import Scaling
 
-TIME_POINTS = 5  # of a step: order nine at its end, six inside; fewer take more steps
-MAX_DENSE_UNKNOWNS = 300  # of a step: with more, a sparse factorization is the faster one
-ENRICHMENT = 2  # more points in each element for the solution that tells the error
+# The number of collocation points of a step in time: order nine at its end, six inside. With fewer points
+# more steps are needed.
+TIME_POINTS = 5
+MAX_DENSE_UNKNOWNS = 300  # with more free numbers in a step, sparse factorization is faster
+ENRICHMENT = 2  # additional points per element in the finer solution that estimates the error
 
 Steps = Float[np.ndarray, "s 2"]  # the start and the length of each step
 
 
 class _Block(NamedTuple):
-    """Rows at the points of a grid; by name the field, the derivative in time, and the matrix that gives
-    the name's values of the field's numbers."""
+    """The rows of the equation, of a condition or of an open value at the points of a grid.
+
+    `local` are the points, with the time of a step from 0 to 1. `parts` has, for every name that the rows
+    ask for, the field, the order of the time derivative, and the matrix, dense or sparse, from the
+    field's numbers to the values of that name.
+    """
 
     rows: ResidualRows | None
-    local: Float[np.ndarray, "m d"]  # its points; time counts from 0 to 1
-    parts: tuple[tuple[int, int, Any], ...]  # dense or sparse
+    local: Float[np.ndarray, "m d"]
+    parts: tuple[tuple[int, int, Any], ...]
     open: OpenValue | None = None
 
 
 class Grid:
-    """A problem on a mesh of space. The numbers of a step are those of the first field, in the order of
-    time and space, then those of the next."""
+    """A problem on a mesh of space.
+
+    The numbers of a step, its degrees of freedom, are those of the first field, in the order of time and
+    space, then those of the next. `state` marks the numbers that are given at the start of a step; the
+    others are free.
+    """
 
     def __init__(
         self, problem: Statement, meshes: tuple[Mesh, ...], time_points: int = TIME_POINTS
@@ -52,11 +62,12 @@ class Grid:
             for f in range(len(problem.fields))
         )
         self.splines = tuple(
-            tuple(Splines(mesh, own[k]) for k, mesh in enumerate(meshes)) for own in problem.orders
+            tuple(Splines(mesh, field_orders[k]) for k, mesh in enumerate(meshes))
+            for field_orders in problem.orders
         )
         self.moments = radau_points(self.time_points)
         self.in_space = tuple(
-            int(np.prod([s.size for s in own], dtype=int)) for own in self.splines
+            int(np.prod([s.size for s in splines], dtype=int)) for splines in self.splines
         )
         sizes = [t.size * n for t, n in zip(self.in_time, self.in_space, strict=True)]
         self.starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -68,7 +79,7 @@ class Grid:
         self.is_dense = int((~self.state).sum()) <= MAX_DENSE_UNKNOWNS
         self.blocks = self._blocks()
         self.pattern = None if self.is_dense else _Pattern(self)
-        self.tables: dict[Any, Any] = {}  # of open values by points (unknown_functions.py)
+        self.tables: dict[Any, Any] = {}  # a cache for open values at points (unknown_functions.py)
 
     def enriched(self) -> "Grid":
         """The same elements with polynomials of higher degree, in space and in time."""
@@ -77,17 +88,20 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """How many numbers a step has, those of its state included."""
+        """The number of numbers of a step, including its state."""
         return int(self.starts[-1])
 
     def own(self, field: int) -> slice:
-        """The numbers of a field."""
+        """The slice of a field's numbers among those of a step."""
         return slice(int(self.starts[field]), int(self.starts[field + 1]))
 
     def _blocks(self) -> list[_Block]:
+        """The blocks of the equation, of the given conditions, and of the open values."""
         problem, interior = self.problem, tuple(mesh.nodes for mesh in self.meshes)
         blocks = [self._block(problem.equation, interior)]
-        blocks += [self._block(own.rows, self.on_face(own.face)) for own in problem.given]
+        blocks += [
+            self._block(condition.rows, self.on_face(condition.face)) for condition in problem.given
+        ]
         for value in problem.open:
             derivative = "_" + value.face.axis * value.order if value.order else ""
             places = self.on_face(value.face)
@@ -96,7 +110,8 @@ class Grid:
         return blocks
 
     def on_face(self, face: Face) -> tuple[Float[np.ndarray, " m"], ...]:
-        """The places of a face: the points of later axes with their ends, those of earlier without."""
+        """The coordinates of a face's points along each axis. Axes after that of the face include their
+        ends, axes before it do not, so that no point belongs to two faces."""
         places, held = [], self.problem.space.index(face.axis)
         for k, (axis, mesh) in enumerate(zip(self.problem.space, self.meshes, strict=True)):
             low, high = self.problem.domain.bounds(axis)
@@ -113,19 +128,20 @@ class Grid:
         return _Block(rows, self._local(places), parts)
 
     def _local(self, places) -> Float[np.ndarray, "m d"]:
-        """The points of a block, moment by moment."""
+        """The points of a block, one time point of the step after the other."""
         grids = np.meshgrid(self.moments, *places, indexing="ij")
         columns = [*grids[1:], grids[0]] if self.problem.domain.has_time else grids[1:]
         return np.stack([g.ravel() for g in columns], axis=1)
 
     def _part(self, name: str, places):
+        """The field of a derivative, its order in time, and its matrix at the places."""
         field, terms = orders(name, self.problem.pde.coords, self.problem.fields)
         times = {term[-1] if self.problem.domain.has_time else 0 for term in terms}
         matrix = sum(self._matrix(field, term, places) for term in terms)
         return field, times.pop(), matrix if self.is_dense else scipy.sparse.csr_array(matrix)
 
     def _matrix(self, field: int, term: Sequence[int], places):
-        """Values of a derivative on the grid of moments in a step and places, by the field's numbers."""
+        """The matrix from a field's numbers to a derivative on the grid of time points and places."""
         along = [s.rows(at, k) for s, at, k in zip(self.splines[field], places, term, strict=False)]
         time = term[-1] if self.problem.domain.has_time else 0
         in_time = self.in_time[field].rows(self.moments, time)
@@ -136,29 +152,34 @@ class Grid:
         )
 
     def points(self, block: _Block, steps: Steps) -> Float[np.ndarray, "n d"]:
-        """The points of a block in some steps, one step after the other."""
-        found = np.tile(block.local, (len(steps), 1))
+        """The points of a block in several steps, one step after the other."""
+        points = np.tile(block.local, (len(steps), 1))
         if self.problem.domain.has_time:
             start, length = np.repeat(steps, len(block.local), axis=0).T
-            found[:, -1] = start + length * found[:, -1]
-        return found
+            points[:, -1] = start + length * points[:, -1]
+        return points
 
     def values_at(self, nodes, local, fields) -> scipy.sparse.csr_array:
-        """Values of fields at places and moments of one step, by the step's numbers."""
+        """The matrix from a step's numbers to values of `fields` at `nodes` in space and times `local`,
+        which run from 0 to 1 over the step."""
         rows, columns, values = [], [], []
         for field in np.unique(fields):
-            own = np.flatnonzero(fields == field)
-            found = self.in_time[field].rows(local[own])
-            column = np.broadcast_to(np.arange(found.shape[1]), found.shape)
+            members = np.flatnonzero(fields == field)
+            values_of_field = self.in_time[field].rows(local[members])
+            columns_of_field = np.broadcast_to(
+                np.arange(values_of_field.shape[1]), values_of_field.shape
+            )
             for k, spline in enumerate(self.splines[field]):
-                along = spline.rows(nodes[own, k])
-                shape = len(own), -1
+                along = spline.rows(nodes[members, k])
+                shape = len(members), -1
                 weight, index = (a.reshape(shape) for a in (along.data, along.indices))
-                found = (found[:, :, None] * weight[:, None]).reshape(shape)
-                column = (column[:, :, None] * spline.size + index[:, None]).reshape(shape)
-            rows.append(np.repeat(own, found.shape[1]))
-            columns.append(int(self.starts[field]) + column.ravel())
-            values.append(found.ravel())
+                values_of_field = (values_of_field[:, :, None] * weight[:, None]).reshape(shape)
+                columns_of_field = (
+                    columns_of_field[:, :, None] * spline.size + index[:, None]
+                ).reshape(shape)
+            rows.append(np.repeat(members, values_of_field.shape[1]))
+            columns.append(int(self.starts[field]) + columns_of_field.ravel())
+            values.append(values_of_field.ravel())
         if not rows:
             return scipy.sparse.csr_array((len(nodes), self.size))
         triples = (np.concatenate(part) for part in (values, rows, columns))
@@ -171,7 +192,7 @@ class Grid:
 
 @runtime_checkable
 class BoundaryValues(Protocol):
-    """The values that are open on faces, among all that is unknown (unknown_functions.py)."""
+    """The open values on faces as functions of the unknowns (unknown_functions.py)."""
 
     count: int
     raws: slice
@@ -179,14 +200,17 @@ class BoundaryValues(Protocol):
     def at(
         self, value: OpenValue, points: Float[np.ndarray, "n d"]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Values at points of the face, and their slopes."""
+        """Values at points of the face, and their slopes in all unknowns."""
         ...
 
 
 class Linearization(NamedTuple):
-    """The rows of some steps, and by step their slopes in the numbers that are solved for and in those of
-    the state, dense or sparse. `others` are the slopes in all that is unknown: for each group of rows the
-    columns and what stands in them."""
+    """The rows of some steps with their slopes.
+
+    `by_free` and `by_state` have for each step the slopes in its free numbers and in its state, dense or
+    sparse. `others` holds the slopes in the unknowns as (columns, slopes) for each group of rows; `count`
+    is the number of unknowns.
+    """
 
     values: Float[np.ndarray, "s m"]
     by_free: Sequence[Any]
@@ -195,13 +219,13 @@ class Linearization(NamedTuple):
     count: int
 
     def by_unknown(self, step: int) -> Float[np.ndarray, "m p"]:
-        """The slopes of the rows of one step in all that is unknown."""
-        found = np.zeros((self.values.shape[1], self.count))
+        """The slopes of the rows of one step in all unknowns."""
+        matrix = np.zeros((self.values.shape[1], self.count))
         start = 0
         for columns, slopes in self.others:
-            found[start : start + slopes.shape[1], columns] = slopes[step]
+            matrix[start : start + slopes.shape[1], columns] = slopes[step]
             start += slopes.shape[1]
-        return found
+        return matrix
 
 
 def linearize(
@@ -211,7 +235,7 @@ def linearize(
     raws: Float[np.ndarray, " p"],
     boundary: BoundaryValues,
 ) -> Linearization:
-    """The rows at these numbers of some steps."""
+    """The rows of some steps at these numbers, with their slopes."""
     values, weights, others = [], [], []
     lengths, count = steps[:, 1:], len(steps)
     for block in grid.blocks:
@@ -221,23 +245,23 @@ def linearize(
             for f, time, matrix in block.parts
         ]
         if block.rows is None:
-            assert block.open is not None  # a block is one or the other
+            assert block.open is not None  # a block has either rows or an open value
             offset, basis = boundary.at(block.open, points)
             values.append(table[0] - offset.reshape(shape))
             weights.append([np.broadcast_to(lengths ** -block.parts[0][1], shape)])
             others.append((slice(None), -basis.reshape(*shape, -1)))
             continue
-        asked = np.stack(table, axis=2) if table else np.zeros((*shape, 0))
-        found = block.rows.slopes(raws, points, asked.reshape(len(points), -1))
+        derivatives = np.stack(table, axis=2) if table else np.zeros((*shape, 0))
+        slopes_at_points = block.rows.slopes(raws, points, derivatives.reshape(len(points), -1))
         for k in range(block.rows.count):
-            values.append(found.values[:, k].reshape(shape))
+            values.append(slopes_at_points.values[:, k].reshape(shape))
             weights.append(
                 [
-                    found.by_name[:, k, j].reshape(shape) * lengths**-time
+                    slopes_at_points.by_name[:, k, j].reshape(shape) * lengths**-time
                     for j, (_, time, _) in enumerate(block.parts)
                 ]
             )
-            others.append((boundary.raws, found.by_raw[:, k].reshape(*shape, -1)))
+            others.append((boundary.raws, slopes_at_points.by_raw[:, k].reshape(*shape, -1)))
     by_free: Any
     by_state: Any
     by_free, by_state = (_dense if grid.pattern is None else grid.pattern.matrices)(grid, weights)
@@ -245,43 +269,49 @@ def linearize(
 
 
 def _dense(grid: Grid, weights) -> tuple[np.ndarray, np.ndarray]:
-    """Of every step the slopes of its rows, Σ diag(weight) matrix in the columns of each field."""
-    found = []
-    for parts, own in zip(_parts_by_row(grid), weights, strict=True):
-        whole = np.zeros((*own[0].shape, grid.size) if own else (0, 0, grid.size))
-        for (field, _, matrix), weight in zip(parts, own, strict=True):
+    """The dense slopes of the rows of every step in its free numbers and in its state: Σ diag(weight)
+    matrix in the columns of each field."""
+    groups = []
+    for parts, weights_of_group in zip(_parts_by_group(grid), weights, strict=True):
+        whole = np.zeros(
+            (*weights_of_group[0].shape, grid.size) if weights_of_group else (0, 0, grid.size)
+        )
+        for (field, _, matrix), weight in zip(parts, weights_of_group, strict=True):
             whole[:, :, grid.own(field)] += weight[:, :, None] * matrix
-        found.append(whole)
-    whole = np.concatenate(found, axis=1)
+        groups.append(whole)
+    whole = np.concatenate(groups, axis=1)
     return whole[:, :, ~grid.state], whole[:, :, grid.state]
 
 
-def _parts_by_row(grid: Grid):
-    """The parts of a block, for each of its groups of rows."""
+def _parts_by_group(grid: Grid):
+    """The parts of each block, repeated for each of its groups of rows."""
     return [
         block.parts for block in grid.blocks for _ in range(block.rows.count if block.rows else 1)
     ]
 
 
 class _Pattern:
-    """Where the sparse matrices of a step are not zero: it is the same for all of them."""
+    """The sparsity pattern of the matrices of a step, which all steps share."""
 
     def __init__(self, grid: Grid):
-        rows, columns, values, asked = [], [], [], []
-        height = weighed = 0
-        for parts in _parts_by_row(grid):
+        rows, columns, values, weight_index = [], [], [], []
+        height = weight_count = 0
+        for parts in _parts_by_group(grid):
             for field, _, matrix in parts:
-                own = matrix.tocoo()
-                rows.append(height + own.coords[0])
-                columns.append(int(grid.starts[field]) + own.coords[1])
-                values.append(own.data)
-                asked.append(weighed + own.coords[0])
-                weighed += matrix.shape[0]
+                entries = matrix.tocoo()
+                rows.append(height + entries.coords[0])
+                columns.append(int(grid.starts[field]) + entries.coords[1])
+                values.append(entries.data)
+                weight_index.append(weight_count + entries.coords[0])
+                weight_count += matrix.shape[0]
             height += parts[0][2].shape[0]
         row, column = np.concatenate(rows), np.concatenate(columns)
         order = np.lexsort((row, column))
         row, column = row[order], column[order]
-        self.values, self.asked = np.concatenate(values)[order], np.concatenate(asked)[order]
+        self.values, self.weight_index = (
+            np.concatenate(values)[order],
+            np.concatenate(weight_index)[order],
+        )
         is_first = np.r_[True, (np.diff(row) != 0) | (np.diff(column) != 0)]
         self.starts = np.flatnonzero(is_first)
         row, column = row[is_first], column[is_first]
@@ -293,13 +323,13 @@ class _Pattern:
             self.halves.append((inside, row[inside], ends, (height, int(chosen.sum()))))
 
     def matrices(self, grid: Grid, weights) -> tuple[list, list]:
-        """The same as `_dense`."""
-        table = np.concatenate([weight for own in weights for weight in own], axis=1)
+        """The slopes as `_dense` returns them, as sparse matrices for each step."""
+        table = np.concatenate([weight for group in weights for weight in group], axis=1)
         free, state = [], []
-        for own in table:
-            entries = np.add.reduceat(own[self.asked] * self.values, self.starts)
-            for found, (inside, row, ends, shape) in zip((free, state), self.halves, strict=True):
-                found.append(scipy.sparse.csc_array((entries[inside], row, ends), shape))
+        for step in table:
+            entries = np.add.reduceat(step[self.weight_index] * self.values, self.starts)
+            for half, (inside, row, ends, shape) in zip((free, state), self.halves, strict=True):
+                half.append(scipy.sparse.csc_array((entries[inside], row, ends), shape))
         return free, state
 
 
@@ -307,7 +337,10 @@ class _Pattern:
 
 
 class Sensors:
-    """All measured values, field by field, dimensionless: in units of their spread."""
+    """All measured values, field by field, in units of the field's spread.
+
+    `common` is the typical given σ, or None; `relative` is the σ of each value relative to it.
+    """
 
     def __init__(self, readings: Observations, scaling: Scaling):
         nodes, weights = cell_quadrature(readings)
@@ -329,32 +362,34 @@ class Sensors:
         self.relative = np.where(noise > 0, noise / (self.common or 1.0), 1.0)
 
     def on(self, grid: Grid, steps: Sequence[tuple[float, float]]) -> list[scipy.sparse.csr_array]:
-        """By step, the matrix that gives readings, but for the mean of fields, of the step's numbers."""
+        """By step, the matrix from the step's numbers to its share of the readings; the mean of the field
+        is not subtracted yet."""
         count = len(self.weights)
         nodes = self.nodes.reshape(-1, self.nodes.shape[-1])
         owner = np.repeat(np.arange(len(self.values)), count)
         weights = np.tile(self.weights, len(self.values)) / self.spread[owner]
-        inside, local = _located(nodes, steps, grid.problem.domain.has_time)
-        order = np.argsort(inside, kind="stable")
+        step_of_node, local = _located(nodes, steps, grid.problem.domain.has_time)
+        order = np.argsort(step_of_node, kind="stable")
         rows = grid.values_at(nodes[order], local[order], self.fields[owner[order]])
-        ends = np.searchsorted(inside[order], np.arange(len(steps) + 1))
-        found = []
+        ends = np.searchsorted(step_of_node[order], np.arange(len(steps) + 1))
+        matrices = []
         for low, high in itertools.pairwise(ends):
-            own = order[low:high]
+            members = order[low:high]
             gathered = scipy.sparse.csr_array(
-                (weights[own], (owner[own], np.arange(len(own)))), (len(self.values), len(own))
+                (weights[members], (owner[members], np.arange(len(members)))),
+                (len(self.values), len(members)),
             )
-            found.append(gathered @ rows[low:high])
-        return found
+            matrices.append(gathered @ rows[low:high])
+        return matrices
 
 
 def _located(nodes, steps, has_time: bool):
-    """The step of each node, and where in it, from 0 to 1."""
+    """The step of each node, and the node's position in it, from 0 to 1."""
     if not has_time:
         return np.zeros(len(nodes), int), np.ones(len(nodes))
     starts, lengths = np.array(steps).T
-    inside = np.clip(np.searchsorted(starts, nodes[:, -1], side="right") - 1, 0, len(starts) - 1)
-    return inside, (nodes[:, -1] - starts[inside]) / lengths[inside]
+    step = np.clip(np.searchsorted(starts, nodes[:, -1], side="right") - 1, 0, len(starts) - 1)
+    return step, (nodes[:, -1] - starts[step]) / lengths[step]
 
 
 # ------------------------------------------------------------------------------ polynomials
@@ -363,31 +398,33 @@ def _located(nodes, steps, has_time: bool):
 def pieces_of(
     grid: Grid, numbers: Sequence[Float[np.ndarray, "n k"]]
 ) -> Float[np.ndarray, "k c ..."]:
-    """From the numbers of every step to the coefficients of Legendre polynomials: (k, fields, elements
+    """The Legendre coefficients of the fields from the numbers of every step, shape (k, fields, elements
     along each axis, degrees along each axis)."""
     stacked = np.stack(numbers)  # (steps, n, k)
     has_time, dimension = grid.problem.domain.has_time, len(grid.meshes)
-    found = []
+    by_field = []
     for f, (time, splines) in enumerate(zip(grid.in_time, grid.splines, strict=True)):
-        own = stacked[:, grid.own(f)]
-        own = own.reshape(len(own), time.size, *(s.size for s in splines), own.shape[-1])
-        own = np.moveaxis(np.tensordot(time.pieces, own, (1, 1)), (0, 1), (-1, -2))
-        for spline in splines:  # each puts (elements, degrees) behind all others
-            own = np.moveaxis(spline.coefficients(own, 0), (0, 1), (-2, -1))
+        tensor = stacked[:, grid.own(f)]
+        tensor = tensor.reshape(
+            len(tensor), time.size, *(s.size for s in splines), tensor.shape[-1]
+        )
+        tensor = np.moveaxis(np.tensordot(time.pieces, tensor, (1, 1)), (0, 1), (-1, -2))
+        for spline in splines:  # each moves its (elements, degrees) behind all other axes
+            tensor = np.moveaxis(spline.coefficients(tensor, 0), (0, 1), (-2, -1))
         # (k, steps, degrees in time, elements, degrees, ...)
         pairs = [(3 + 2 * k, 4 + 2 * k) for k in range(dimension)] + ([(1, 2)] if has_time else [])
         order = (0, *(e for e, _ in pairs), *(d for _, d in pairs))
-        found.append(
-            own.transpose(order) if has_time else own[:, 0, 0].transpose(_without_time(order))
+        by_field.append(
+            tensor.transpose(order) if has_time else tensor[:, 0, 0].transpose(_without_time(order))
         )
     return np.stack(
-        [padded(own, _largest(found, dimension + has_time), 1) for own in found], axis=1
+        [padded(tensor, _largest(by_field, dimension + has_time), 1) for tensor in by_field], axis=1
     )
 
 
-def _without_time(order):
-    return tuple(axis - 2 if axis else 0 for axis in order)
+def _without_time(axes_order):
+    return tuple(axis - 2 if axis else 0 for axis in axes_order)
 
 
-def _largest(found, axes: int):
-    return np.max([own.shape[1 + axes :] for own in found], axis=0)
+def _largest(arrays, axes: int):
+    return np.max([array.shape[1 + axes :] for array in arrays], axis=0)

@@ -1,12 +1,12 @@
-"""The solution of an equation of which nothing is unknown, and its error.
+"""The forward solution of a problem without unknowns, and its error.
 
-The mesh and the steps are refined until the error is below a tolerance. The error of a solution is its
-difference from another one on the same elements and steps, whose polynomials are of higher degree: that
-one is more accurate by so much that the difference is the error itself. It is integrated over the domain
-exactly.
+Mesh and steps are refined until the error is below a tolerance. The error is estimated by the difference
+from a solution on the same elements and steps with polynomials of higher degree, which is so much more
+accurate that the difference is practically the error itself. The difference is integrated exactly over
+the domain.
 
-Before anything is solved, fields are scaled by their initial and boundary values. The first solution, on
-a coarse mesh, tells the size of the others, such as a field that only a source drives.
+Fields are scaled by their initial and boundary values before anything is solved. The first solution, on a
+coarse mesh, gives the size of all other fields, such as one that only a source drives.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,21 +46,27 @@ from pgt.nn.scaling import Scaling
 from pgt.physics.conditions import AbstractCondition
 from pgt.physics.pde import AbstractPDE
 
-TOLERANCE = 1e-6  # of the fields' spread: less than is plotted or compared
-FIRST_TOLERANCE = 1e-3  # of the coarse solution that is refined; it takes a small share of the time
-# From one tolerance of the mesh to the next: no less than this, since the error may be below it by luck,
-# and no more, so that few solutions are needed.
+# The default tolerance of the error, in units of the fields' spread: finer than any plot shows.
+TOLERANCE = 1e-6
+# The tolerance of the first, coarse solution, which takes a small share of the time.
+FIRST_TOLERANCE = 1e-3
+# The limits of the factor between consecutive mesh tolerances. The minimum avoids a needlessly fine mesh,
+# the maximum keeps the number of solutions small.
 MIN_REDUCTION, MAX_REDUCTION = 1e-3, 0.3
-ROUNDING = 1e-12  # of a tolerance, or of a field's size: below it rounding decides
+# Tolerances, and spreads relative to a field's size, that are smaller are rounding errors.
+ROUNDING = 1e-12
 
 Ended = Literal["tolerance", "seconds", "mesh", "rounding"]
 Report = Callable[[float, dict[str, float]], None]
 
 
 class Forward(NamedTuple):
-    """A solution, the scales of its fields, their errors in units of their spread, and why the mesh was
-    refined no further: its error is below the tolerance, the seconds are used up, the mesh is at its
-    largest, or rounding decides. `errors_before` are the largest ones of coarser solutions."""
+    """A forward solution.
+
+    `errors` are those of the fields, in units of their spread; `errors_before` are the largest errors of
+    the coarser solutions. `ended` says why refinement ended: the error is below the tolerance, the
+    seconds are used up, the mesh is at its largest, or rounding errors dominate.
+    """
 
     solution: Solution
     scaling: Scaling
@@ -76,17 +82,17 @@ def solved_forward(
     check_time: CheckTime = no_limit,
     report: Report = lambda share, numbers: None,
 ) -> Forward:
-    """The solution of a problem that is determined; else an `InputError` that says what is missing."""
+    """The solution of a problem without unknowns; an `InputError` says what is missing otherwise."""
     scaling, is_known = scaled_by_conditions(problem, scaling)
     unknowns = Unknowns(problem, scaling, is_known)
     require_determined(unknowns)
-    allowed, meshes, best, course = max(FIRST_TOLERANCE, tolerance), None, None, []
+    mesh_tolerance, meshes, best, errors_so_far = max(FIRST_TOLERANCE, tolerance), None, None, []
     while True:
         try:
-            settings = Settings(allowed, check_time, with_sensitivities=False)
+            settings = Settings(mesh_tolerance, check_time, with_sensitivities=False)
             solution = solve(unknowns, raws_of(problem.pde), settings, meshes)
             scaling = _rescaled(solution)
-            errors = _errors(solution, scaling, allowed, check_time)
+            errors = _estimated_errors(solution, scaling, mesh_tolerance, check_time)
         except OutOfTime:
             if best is None:
                 raise
@@ -98,26 +104,28 @@ def solved_forward(
         error = float(errors.max(initial=0.0))
         report(min(np.log(error) / np.log(tolerance), 1.0) if error else 1.0, {"error": error})
         if best is None or error < best.errors.max(initial=0.0):
-            best = Forward(solution, scaling, errors, "tolerance", tuple(course))
-        course.append(error)
-        is_settled = bool(is_known.all())  # the first solution did not know how large fields are
+            best = Forward(solution, scaling, errors, "tolerance", tuple(errors_so_far))
+        errors_so_far.append(error)
+        is_settled = bool(is_known.all())  # the scales of some fields are known only from now on
         if error <= tolerance and is_settled:
             return best
         if solution.is_capped and is_settled:
             return best._replace(ended="mesh")
-        if allowed <= ROUNDING:
+        if mesh_tolerance <= ROUNDING:
             return best._replace(ended="rounding")
-        wanted = MAX_REDUCTION * tolerance / max(error, tolerance)
+        reduction = MAX_REDUCTION * tolerance / max(error, tolerance)
         if is_settled:
-            allowed *= max(wanted, MIN_REDUCTION)
-        allowed = max(allowed, ROUNDING)
+            mesh_tolerance *= max(reduction, MIN_REDUCTION)
+        mesh_tolerance = max(mesh_tolerance, ROUNDING)
         meshes, is_known = solution.grid.meshes, np.ones_like(is_known)
         unknowns = Unknowns(problem, scaling)
 
 
-def _errors(solution: Solution, scaling: Scaling, tolerance: float, check_time: CheckTime):
-    """By field, the root mean square difference from a solution with polynomials of higher degree, in
-    units of the spread."""
+def _estimated_errors(
+    solution: Solution, scaling: Scaling, tolerance: float, check_time: CheckTime
+):
+    """By field, the root mean square difference from a solution with higher polynomial degree, in units
+    of the spread."""
     unknowns, grid = solution.unknowns, solution.grid.enriched()
     settings = Settings(0.1 * tolerance, check_time, with_sensitivities=False)
     finer = solve_on(grid, unknowns, solution.unknown, solution.steps, settings)
@@ -127,7 +135,7 @@ def _errors(solution: Solution, scaling: Scaling, tolerance: float, check_time: 
 
 
 def _rescaled(solution: Solution) -> Scaling:
-    """The scales of a solution's own fields."""
+    """The scaling by the means and spreads of a solution's fields."""
     scaling = solution.unknowns.scaling
     means, squares = (part[0] for part in moments_of(edges_of(solution), polynomials_of(solution)))
     spreads = np.sqrt(np.maximum(squares - means**2, 0.0))
@@ -142,45 +150,45 @@ def _rescaled(solution: Solution) -> Scaling:
 def scaled_by_conditions(
     problem: Statement, scaling: Scaling, fields: Bool[np.ndarray, " c"] | None = None
 ) -> tuple[Scaling, Bool[np.ndarray, " c"]]:
-    """The scales with those of initial and boundary values, where these tell a field's size; and which
-    fields they tell it of. `fields`: only of these."""
-    found = _values_of_conditions(problem)
+    """The scaling by initial and boundary values where these give a field's size, and flags of the fields
+    for which they do. With `fields`, only those flagged there are rescaled."""
+    values_by_field = _condition_values(problem)
     mean, spread = (np.array(part, float) for part in (scaling.mean, scaling.spread))
-    is_known = np.zeros(len(found), bool)
-    for field, parts in enumerate(found):
+    is_known = np.zeros(len(values_by_field), bool)
+    for field, parts in enumerate(values_by_field):
         values = np.concatenate([np.zeros(0), *parts])
         size = float(np.abs(values).max(initial=0.0))
         if size == 0 or not np.isfinite(size) or (fields is not None and not fields[field]):
             continue
-        own = float(values.std())
+        deviation = float(values.std())
         mean[field] = values.mean()
-        spread[field], is_known[field] = (own if own > ROUNDING * size else size), True
+        spread[field], is_known[field] = (deviation if deviation > ROUNDING * size else size), True
     return replace(scaling, mean=mean, spread=spread), is_known
 
 
-def _values_of_conditions(problem: Statement) -> list[list[np.ndarray]]:
-    """By field, the values that conditions give it."""
-    found: list[list[np.ndarray]] = [[] for _ in problem.fields]
+def _condition_values(problem: Statement) -> list[list[np.ndarray]]:
+    """By field, the values that conditions prescribe."""
+    values_by_field: list[list[np.ndarray]] = [[] for _ in problem.fields]
     faces = [(rows, None) for rows in problem.initial]
     faces += [(given.rows, given.face) for given in problem.given]
     raws = raws_of(problem.pde)
     for rows, face in faces:
-        points = _on_face(problem.domain, face)
+        points = _face_points(problem.domain, face)
         at_zero = rows.slopes(raws, points, np.zeros((len(points), len(rows.names))))
         for k in range(rows.count):
-            asked = np.flatnonzero(np.any(at_zero.by_name[:, k], axis=0))
-            if len(asked) != 1 or rows.names[asked[0]] not in problem.fields:
+            requested = np.flatnonzero(np.any(at_zero.by_name[:, k], axis=0))
+            if len(requested) != 1 or rows.names[requested[0]] not in problem.fields:
                 continue
-            slopes = at_zero.by_name[:, k, asked[0]]
+            slopes = at_zero.by_name[:, k, requested[0]]
             with np.errstate(divide="ignore", invalid="ignore"):
                 values = -at_zero.values[:, k] / slopes
-            field = problem.fields.index(rows.names[asked[0]])
-            found[field].append(values[np.isfinite(values)])
-    return found
+            field = problem.fields.index(rows.names[requested[0]])
+            values_by_field[field].append(values[np.isfinite(values)])
+    return values_by_field
 
 
-def _on_face(domain: Domain, face: Face | None) -> Float[np.ndarray, "n d"]:
-    """Points on a face of the domain, or at its start."""
+def _face_points(domain: Domain, face: Face | None) -> Float[np.ndarray, "n d"]:
+    """Points on a face of the domain, or at the start where `face` is None."""
     axes = []
     for axis in domain.axes:
         low, high = domain.bounds(axis)
@@ -204,9 +212,9 @@ def is_determined(
     *,
     is_required: bool = False,
 ) -> bool:
-    """Whether the method solves the problem and conditions leave nothing of it open, but for
-    coefficients; arguments as the user gave them. Where that is required, an `InputError` says what
-    is missing of a problem that the method solves."""
+    """Whether the solver can solve the problem and conditions leave no function open; coefficients may be
+    unknown. The arguments are as the user gave them. With `is_required`, an `InputError` names everything
+    that is unknown, if the solver can solve the problem at all."""
     try:
         unknowns = Unknowns(statement_on(domain, pde, conditions, scaling), scaling)
     except InputError:
@@ -217,7 +225,7 @@ def is_determined(
 
 
 def require_determined(unknowns: Unknowns) -> None:
-    """An `InputError` that names what is unknown, where anything is."""
+    """Raise an `InputError` that names the unknowns, where there are any."""
     if missing := missing_of(unknowns):
         raise InputError(
             f"there are no readings, and the equation has no single solution: {listed(missing)}."
@@ -225,12 +233,12 @@ def require_determined(unknowns: Unknowns) -> None:
 
 
 def missing_of(unknowns: Unknowns) -> list[str]:
-    """What a problem leaves open, each with what would give it."""
+    """The unknowns of a problem in words, each with the input that would supply it."""
     fields = unknowns.problem.fields
     missing = []
     for part in unknowns.parts:
         if isinstance(part.what, OpenValue):
-            missing.append(_open_in_words(part.what, fields[part.what.field]))
+            missing.append(_missing_boundary_value(part.what, fields[part.what.field]))
         else:
             field, order = part.what
             name = fields[field] + ("_" + "t" * order if order else "")
@@ -241,7 +249,7 @@ def missing_of(unknowns: Unknowns) -> list[str]:
     return missing
 
 
-def _open_in_words(value: OpenValue, field: str) -> str:
+def _missing_boundary_value(value: OpenValue, field: str) -> str:
     side = ("lower", "upper")[value.face.side]
     kind = "Dirichlet" if value.order == 0 else "Neumann"
     return (

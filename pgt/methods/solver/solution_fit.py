@@ -1,14 +1,15 @@
-"""The fit of a solver: Gauss-Newton's method for all that an equation leaves open.
+"""The fit of the solver method: Gauss-Newton's method for everything that a problem leaves unknown.
 
-The solution of the equation is a function of coefficients, initial states and boundary values. Around the
-last solution it is linear in them: with the prior of unknown functions and noisy readings that is the
-Gaussian model of inference/linear_gaussian.py, which chooses noise and sizes by the evidence; lengths of
-functions are chosen here, by the same. Its mean is where the equation is solved next, its covariance at
-the end is the posterior.
+The solution u(θ) of the equation is a function of the unknowns θ: coefficients, initial states, boundary
+values and sensor offsets. Each iteration linearizes u around the current θ. With the prior of θ and noisy
+readings this gives the Gaussian model of inference/linear_gaussian.py, which chooses the noise level and
+the scale of the prior by the evidence. The correlation lengths and relative sizes of unknown functions
+are chosen here, also by the evidence. The equation is solved next at the posterior mean; the posterior at
+the last iterate is the result.
 
-Steps in time are collocation on the host and not a compiled integrator. Only the residual at a point is
-compiled here, so meshes may change between solutions; a compiled integrator compiles once for every mesh,
-which takes longer than a small fit.
+Time stepping is collocation on the host. Only the residual at a point is compiled, so the mesh may change
+between solutions. A compiled integrator would be compiled anew for every mesh, which takes longer than a
+small fit.
 """
 
 from collections.abc import Callable, Iterator
@@ -59,57 +60,60 @@ from pgt.problem.assembly import Task
 from pgt.problem.budget import Deadline
 from pgt.training.settings import POSTERIOR_DRAWS, Posterior
 
-MAX_ITERATIONS = 40  # of Gauss-Newton's method: most fits take fewer than ten
-# Of a standard error or of a log-evidence: what is as small changes nothing of the answer. A fit ends
-# where the next step moves readings and coefficients by less, and errors of the mesh are as small.
+# The limit on Gauss-Newton iterations. Most fits take fewer than ten.
+MAX_ITERATIONS = 40
+# A change of this many standard errors, or of this much log-evidence, does not affect the answer. A fit
+# has converged when the next step moves readings and coefficients by less and mesh errors are as small.
 NEGLIGIBLE = 0.05
-# Times the tolerance, and the roughness, for which a mesh was found: up to there it serves as well.
+# A mesh is kept until the tolerance it was made for, or the roughness of the solution on it, is off by
+# this factor. A smaller value rebuilds meshes more often.
 MAX_MESH_DRIFT = 5.0
-# Functions drawn from the prior with lengths so many times shorter than those of greatest evidence: what
-# a mesh follows beside the solution, so that the evidence is known around its maximum.
+# The mesh also resolves this many functions drawn from the prior with lengths shortened by this factor,
+# so that the evidence is accurate around its maximum.
 PROBE_FUNCTIONS, PROBE_SHORTENING = 3, 2.0
-# The prior of the logarithms of lengths in half extents, and of sizes of functions beside each other: the
-# middle of the first, and a standard deviation that says little.
+# The prior of the hyperparameters is normal in their logarithms, with this standard deviation. Lengths
+# have this median, in half extents; relative sizes of functions have the median 1.
 USUAL_LENGTH, HYPER_DEVIATION = 0.7, 1.5
-MAX_EVALUATIONS = 80  # of the evidence at one linearization
-# A sensor has an offset, whose prior has this standard deviation in spreads of its field, where the gain
-# in log-evidence is very strong (Kass and Raftery 1995).
+# The limit on evidence evaluations in the search for hyperparameters, per linearization.
+MAX_EVALUATIONS = 80
+# A sensor gets an offset where the gain in log-evidence is very strong (Kass and Raftery 1995). The
+# offset's prior has this standard deviation, in units of the field's spread.
 OFFSET_DEVIATION, MIN_OFFSET_EVIDENCE = 0.1, 5.0
-# Of a field, where any of them may have one: of fewer, offsets explain as well what an equation with some
-# unknown coefficients leaves over.
+# Offsets are considered only for a field with at least this many sensors. With fewer, offsets could
+# absorb what an equation with unknown coefficients leaves unexplained.
 MIN_SENSORS = 5
-FIT_SHARE = 0.9  # of the seconds: the rest is for the errors and the verdict
-MAX_SINGLE_THREADED = 100  # size of matrices that several threads do not make faster
+FIT_SHARE = 0.9  # the fit's share of the seconds; the rest is for stated errors and verdict
+MAX_SINGLE_THREADED = 100  # matrices up to this size gain nothing from several BLAS threads
 
 Report = Callable[[float, dict[str, float]], None]
 
 
 class Unsolvable(InputError):
-    """The equation has no solution with the first values of all that is unknown."""
+    """The equation has no solution at any first guess of the unknowns."""
 
 
 class Prior(Basis):
-    """What is known of the unknown before any reading, as the Gaussian model wants it."""
+    """The prior N(mean, s² root rootᵀ) of all unknowns, in the form that the Gaussian model expects."""
 
     def __init__(self, root: Float[np.ndarray, "p p"], corners=None):
-        """`root` of the covariance; `corners`: linear rows that hold exactly, and what they are equal
-        to."""
+        """`root` is a root of the covariance. `corners` is a pair (rows, target): the prior is
+        conditioned on rows @ unknowns = target, which holds exactly."""
         self.mean, self.root, self.vectors = np.zeros(len(root)), root, np.eye(len(root))
         if corners is not None and len(corners[0]):
             rows, target = corners
-            seen = rows @ root
-            inverse = np.linalg.pinv(seen)
+            rows_root = rows @ root
+            inverse = np.linalg.pinv(rows_root)
             self.mean = root @ (inverse @ target)
-            self.root = root - (root @ inverse) @ seen
+            self.root = root - (root @ inverse) @ rows_root
 
     def prior(self, rho: float) -> CorrelatedPrior:
-        """The same for every ρ: the equation holds."""
+        """The prior, which does not depend on the stiffness ρ because the equation holds exactly."""
         return CorrelatedPrior(self.mean, self.root)
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A solution and the posterior around it; what is asked of it is what is asked of a sum of sines
+    """A solution and the posterior around it. It is a `GaussianFit`, as is a sum of sines
     (methods/closed_form/band_posterior.py)."""
 
     model: Solver
@@ -121,58 +125,61 @@ class Fitted:
 
     @property
     def sigma(self) -> float:
-        """The noise of the readings, in units of their spread."""
+        """The noise level of the readings, in units of their spread."""
         return self.solved.sigma
 
     @property
     def sigmas(self) -> Float[np.ndarray, " n"]:
-        """The same of every measured value."""
+        """The noise level of every measured value, in units of the spread."""
         return self.solved.sigma * self.solved.reduced.sigma
 
     def left_out(self, groups: Groups | None = None):
-        """What is wrong with the prediction of every measured value from the others, and its σ."""
+        """The error of the leave-one-out prediction of every measured value, and its σ."""
         return self.solved.left_out(groups)
 
     def without(self, inside: Int[np.ndarray, " m"]):
-        """The same of some measured values, which are left out together."""
+        """The error of the prediction of values that are left out together, and its σ."""
         return next(self.solved.without(inside))
 
     def drawn(self, count: int) -> Float[np.ndarray, "count p"]:
-        """Steps from all that is unknown to what is drawn from the posterior, in pairs. Intervals of
-        coefficients are as wide as it says."""
-        own = self.solution.unknowns.raws
-        half = self.solved.draw(count // 2, last=own.stop - own.start)
+        """Steps from the fitted unknowns to posterior draws, in pairs ±step. Their covariance in the
+        coefficients is exact, so that intervals of coefficients have no sampling error."""
+        coefficients = self.solution.unknowns.raws
+        half = self.solved.draw(count // 2, last=coefficients.stop - coefficients.start)
         return np.concatenate([half, -half])
 
     def moved(self, steps: Float[np.ndarray, "k p"]) -> Float[np.ndarray, "k c ..."]:
-        """By how much the field's polynomials change with such steps, to first order."""
+        """The first-order change of the field's polynomials for each step of the unknowns."""
         grid, count = self.solution.grid, steps.shape[1]
         if len(steps) <= count:
             return pieces_of(grid, list(self.solution.changes(steps.T)))
-        each = pieces_of(grid, list(self.solution.changes(np.eye(count))))
-        return np.tensordot(steps, each, 1)
+        pieces_by_unknown = pieces_of(grid, list(self.solution.changes(np.eye(count))))
+        return np.tensordot(steps, pieces_by_unknown, 1)
 
     def deviations(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "k n c"]:
-        """How far fields drawn from the posterior are from the fit at points, in physical units."""
-        return values_of(edges_of(self.solution), self._moved_pieces, points)
+        """The deviations of posterior draws of the fields from the fit at points, in physical units."""
+        return values_of(edges_of(self.solution), self._drawn_pieces, points)
 
     @cached_property
-    def _moved_pieces(self):
+    def _drawn_pieces(self):
         return self.moved(self.drawn(POSTERIOR_DRAWS))
 
     def members(self, settings: Posterior) -> tuple[LinearisedModel, AbstractPDE]:
-        """Models and equations drawn from the posterior, stacked, in pairs around the fit."""
+        """Models and equations drawn from the posterior, stacked, in pairs ± around the fit."""
         steps = self.drawn(settings.samples)
         raws = self.solution.unknown[self.solution.unknowns.raws]
-        moved = raws + steps[:, self.solution.unknowns.raws]
+        raws_of_draws = raws + steps[:, self.solution.unknowns.raws]
         with jax.enable_x64(True):
             bases = batched.repeat(self.model, len(steps))
-            pdes = [with_raws(self.pde, jnp.asarray(own, jnp.float64)) for own in moved]
+            pdes = [
+                with_raws(self.pde, jnp.asarray(drawn_raws, jnp.float64))
+                for drawn_raws in raws_of_draws
+            ]
             return LinearisedModel(bases, jnp.asarray(self.moved(steps))), batched.stack(pdes)
 
 
 class _State:
-    """A solution, linearised: the readings of it, and their slopes."""
+    """A solution with the readings it predicts and their slopes in the unknowns."""
 
     def __init__(
         self,
@@ -182,21 +189,25 @@ class _State:
         lengths: Float[np.ndarray, " a"],
         rough: float | None = None,
     ):
-        """`lengths`: logarithms of the shortest ones of functions that its mesh follows."""
+        """`lengths` has, by axis, the logarithm of the shortest length that the mesh resolves. `rough`
+        is the roughness of the solution for which the mesh was made."""
         self.solution, self.readout, self.tolerance = solution, readout, tolerance
         self.lengths = lengths
-        self.rough = solution.roughness if rough is None else rough  # when its mesh was found
+        self.rough = solution.roughness if rough is None else rough
         self.unknown = solution.unknown
         self.read = readout.values(solution)
 
     @cached_property
     def slopes(self) -> Float[np.ndarray, "n p"]:
-        """But for offsets."""
+        """The slopes of the readings in the unknowns, without the offsets of sensors."""
         return self.readout.slopes(self.solution)
 
 
 class Search:
-    """Gauss-Newton's method, and where it is."""
+    """Gauss-Newton's method for one task, with its current hyperparameters and tolerance.
+
+    Unknowns are counted from `first`: zero, but for the starting values of the coefficients.
+    """
 
     def __init__(self, task: Task, report: Report):
         assert isinstance(task.model, Solver)
@@ -221,43 +232,43 @@ class Search:
         self.tolerance = self.model.tolerance
 
     def best(self) -> Fitted:
-        """Where the readings are most probable."""
-        state, converged = self._begun(), False
+        """The MAP estimate with its posterior."""
+        state, converged = self._first_state(), False
         for turn in range(MAX_ITERATIONS):
             solved = self._posterior(state)
             if not self._is_resolved(state):
                 try:
-                    state = self._resolved(state)
+                    state = self._on_resolving_mesh(state)
                     continue
                 except SolveError:
-                    state.lengths = self._shortest  # no mesh follows them
+                    state.lengths = self._target_lengths  # no mesh resolves them: do not try again
                 except OutOfTime:
                     break
             change = solved.weights - (state.unknown - self.first)
-            share = self._share(state.unknown, change)
-            moves = self._moves(state, solved, change)
+            share = self._limited_share(state.unknown, change)
+            step_size = self._step_size(state, solved, change)
             self.report(turn / MAX_ITERATIONS, {"noise": solved.sigma})
             is_fine = state.tolerance <= MAX_MESH_DRIFT * self.tolerance
-            converged = moves < NEGLIGIBLE and is_fine
+            converged = step_size < NEGLIGIBLE and is_fine
             if converged and (faulty := self._faulty_sensor(solved)) is not None:
                 self.is_faulty[faulty] = True
                 continue
             if converged or not self.deadline.allows(0.0):
                 break
             try:
-                following = self._stepped(state, solved, change, share, moves)
+                following = self._after_step(state, solved, change, share, step_size)
             except OutOfTime:
                 break
             if following is None:
-                converged = is_fine and moves < 2 * NEGLIGIBLE  # but for errors of the mesh
+                # Errors of the mesh may hide a small descent.
+                converged = is_fine and step_size < 2 * NEGLIGIBLE
                 break
             state = following
         solved = self._posterior(state)
         return self._fitted(state, solved, converged)
 
-    def _begun(self) -> _State:
-        """The first solution: with functions as interpolation of the readings has them, or else with the
-        most probable ones."""
+    def _first_state(self) -> _State:
+        """The state at the first guess for which the equation can be solved."""
         coarse, complaint = max(FIRST_TOLERANCE, self.tolerance), None
         for first in self._first_guesses():
             try:
@@ -270,7 +281,8 @@ class Search:
         )
 
     def _first_guesses(self) -> Iterator[Float[np.ndarray, " p"]]:
-        """First guesses for coefficients, and functions that agree where they meet."""
+        """First guesses of the unknowns: functions fitted to an interpolation of the readings, then the
+        prior mean. Functions agree where they meet."""
         grid = Grid(self.problem, first_meshes(self.unknowns))
         corners = self._corners_at(grid, self.first)
         guess = FirstGuess(self.unknowns, self.task.problem.observations)
@@ -280,83 +292,83 @@ class Search:
         prior = Prior(self._root(self.hyper), corners)
         rows, targets = guess.rows()
         if len(rows):
-            seen = rows @ prior.root
-            missed = targets - rows @ prior.mean
-            normal = np.linalg.lstsq(
-                np.concatenate([seen, np.eye(seen.shape[1])]),
-                np.concatenate([missed, np.zeros(seen.shape[1])]),
+            rows_root = rows @ prior.root
+            residual = targets - rows @ prior.mean
+            standard = np.linalg.lstsq(
+                np.concatenate([rows_root, np.eye(rows_root.shape[1])]),
+                np.concatenate([residual, np.zeros(rows_root.shape[1])]),
                 rcond=None,
             )[0]
-            yield self.first + prior.mean + prior.root @ normal
+            yield self.first + prior.mean + prior.root @ standard
         yield self.first + prior.mean
 
     @property
-    def _shortest(self) -> Float[np.ndarray, " a"]:
-        """Logarithms of lengths that a mesh should follow, so that the evidence is known around those of
-        greatest evidence."""
+    def _target_lengths(self) -> Float[np.ndarray, " a"]:
+        """By axis, the logarithm of the length that the mesh should resolve: `PROBE_SHORTENING` times
+        shorter than the most probable one."""
         return self.hyper[: len(self.axes)] - np.log(PROBE_SHORTENING)
 
     def _is_resolved(self, state: _State) -> bool:
-        """Whether the mesh follows functions that are rougher than those of greatest evidence."""
-        return bool(np.all(self._shortest - state.lengths >= -np.log(PROBE_SHORTENING) / 2))
+        """Whether the mesh resolves lengths sufficiently shorter than the most probable ones."""
+        return bool(np.all(self._target_lengths - state.lengths >= -np.log(PROBE_SHORTENING) / 2))
 
-    def _resolved(self, state: _State) -> _State:
-        """The same functions on a mesh that follows rougher ones, with as many modes as these have."""
-        lengths = dict(zip(self.axes, np.exp(self._shortest), strict=True))
-        before = self.unknowns
+    def _on_resolving_mesh(self, state: _State) -> _State:
+        """The same functions, with more modes, on a mesh that resolves shorter lengths."""
+        lengths = dict(zip(self.axes, np.exp(self._target_lengths), strict=True))
+        previous = self.unknowns
         self.unknowns = Unknowns(
             self.problem, self.model.scaling, lengths=lengths, sensors=self.offsets.shape[1]
         )
-        self.first = before.prolonged(self.first, self.unknowns)
-        unknown = before.prolonged(state.unknown, self.unknowns)
+        self.first = previous.prolonged(self.first, self.unknowns)
+        unknown = previous.prolonged(state.unknown, self.unknowns)
         try:
             return self._on_new_mesh(unknown, self.tolerance, self.check_time)
         except (SolveError, OutOfTime):
-            self.first, self.unknowns = self.unknowns.prolonged(self.first, before), before
+            self.first, self.unknowns = self.unknowns.prolonged(self.first, previous), previous
             raise
 
-    def _directions(self, grid: Grid, unknown) -> Float[np.ndarray, "p k"]:
-        """Functions drawn from the prior, rougher than those of greatest evidence."""
+    def _probe_directions(self, grid: Grid, unknown) -> Float[np.ndarray, "p k"]:
+        """Draws of the unknowns from a prior with the lengths that the mesh is to resolve."""
         hyper = self.hyper.copy()
-        hyper[: len(self.axes)] = self._shortest
+        hyper[: len(self.axes)] = self._target_lengths
         prior = Prior(self._root(hyper), self._corners_at(grid, unknown))
-        normal = np.random.default_rng(0).standard_normal((self.unknowns.count, PROBE_FUNCTIONS))
-        found = prior.root @ normal
-        found[self.unknowns.offsets.start :] = 0.0
-        return found[:, np.any(found, axis=0)]
+        standard = np.random.default_rng(0).standard_normal((self.unknowns.count, PROBE_FUNCTIONS))
+        drawn = prior.root @ standard
+        drawn[self.unknowns.offsets.start :] = 0.0
+        return drawn[:, np.any(drawn, axis=0)]
 
     def _root(self, hyper: Float[np.ndarray, " h"]) -> Float[np.ndarray, "p p"]:
-        """A root of the prior's covariance; only sensors that are found to be faulty have offsets."""
-        found, own = self.unknowns.root(hyper), self.unknowns.offsets
-        found[own, own] = np.diag(np.where(self.is_faulty, OFFSET_DEVIATION, 0.0))
-        return found
+        """A root of the prior covariance. Only sensors found to be faulty have offsets."""
+        root, offsets = self.unknowns.root(hyper), self.unknowns.offsets
+        root[offsets, offsets] = np.diag(np.where(self.is_faulty, OFFSET_DEVIATION, 0.0))
+        return root
 
     def _slopes(self, state: _State) -> Float[np.ndarray, "n p"]:
-        """How what is read changes with all that is unknown, offsets included."""
+        """The slopes of the readings in all unknowns, with the offsets of sensors."""
         slopes = state.slopes.copy()
         slopes[:, self.unknowns.offsets] += self.offsets
         return slopes
 
-    def _read(self, state: _State) -> Float[np.ndarray, " n"]:
-        """What sensors with their offsets read."""
+    def _predicted(self, state: _State) -> Float[np.ndarray, " n"]:
+        """The readings that the state predicts, with the offsets of sensors."""
         return state.read + self.offsets @ state.unknown[self.unknowns.offsets]
 
     def _faulty_sensor(self, solved: GaussianPosterior) -> int | None:
-        """The sensor whose offset makes the readings most probable, where it does so by far; None where
-        none does, or as many have one already as the others can outvote."""
+        """The sensor whose offset raises the evidence most, where the gain is very strong. None where no
+        gain is, or where faulty sensors would no longer be a minority."""
         if 2 * self.is_faulty.sum() + 2 >= len(self.is_faulty):
             return None
         gains = [
             -np.inf
-            if known
+            if is_known
             else solved.evidence_with_error_along(OFFSET_DEVIATION * column) - solved.evidence
-            for column, known in zip(self.offsets.T, self.is_faulty, strict=True)
+            for column, is_known in zip(self.offsets.T, self.is_faulty, strict=True)
         ]
         best = int(np.argmax(gains))
         return best if gains[best] > MIN_OFFSET_EVIDENCE else None
 
-    def _share(self, unknown, change) -> float:
-        """Of a step, so much that no coefficient moves too far."""
+    def _limited_share(self, unknown, change) -> float:
+        """The largest share of a step, up to 1, with which no coefficient moves too far."""
         moves = [
             abs(log_of(node, raw + step) - log_of(node, raw))
             for (_, node), raw, step in zip(
@@ -368,130 +380,142 @@ class Search:
         ]
         return min(1.0, MAX_LOG_STEP / max(max(moves, default=0.0), 1e-300))
 
-    def _moves(self, state: _State, solved: GaussianPosterior, change) -> float:
-        """By how much a step moves what is read, in σ, and coefficients, in standard deviations."""
-        read = (self._slopes(state) @ change) / (solved.sigma * self.sensors.relative)
-        size = float(np.sqrt(np.mean(read**2))) if len(read) else 0.0
-        known = self._deviations(solved)
-        raws = np.abs(change[self.unknowns.raws]) / np.maximum(known, 1e-300)
-        return max(size, float(raws.max(initial=0.0)))
+    def _step_size(self, state: _State, solved: GaussianPosterior, change) -> float:
+        """The size of a step: the larger of the root mean square change of the readings, in σ, and the
+        largest change of a coefficient, in standard deviations."""
+        reading_change = (self._slopes(state) @ change) / (solved.sigma * self.sensors.relative)
+        size = float(np.sqrt(np.mean(reading_change**2))) if len(reading_change) else 0.0
+        deviations = self._deviations(solved)
+        coefficient_change = np.abs(change[self.unknowns.raws]) / np.maximum(deviations, 1e-300)
+        return max(size, float(coefficient_change.max(initial=0.0)))
 
-    def _stepped(
-        self, state: _State, solved: GaussianPosterior, change, share: float, moves: float
+    def _after_step(
+        self, state: _State, solved: GaussianPosterior, change, share: float, step_size: float
     ) -> _State | None:
-        """The step, or as much of it as makes the readings more probable; None where nothing does.
+        """The state after a step that does not raise the cost, found by halving the step; None where
+        there is none.
 
-        With other coefficients, other functions are most probable. The first linearization tells them
-        only roughly, since coefficients multiply fields: where its step fails, functions follow the
-        coefficients once more before these are moved by less (variable projection, Golub and Pereyra
+        The most probable functions depend on the coefficients. The linearization gives them only roughly,
+        since coefficients multiply fields. Where a step fails, the functions are therefore solved for
+        again at the new coefficients before the step is halved (variable projection, Golub and Pereyra
         1973)."""
-        most = self._cost(state, solved) * (1 + 1e-9) + 1e-9
+        max_cost = self._cost(state, solved) * (1 + 1e-9) + 1e-9
         part = 2 * share
-        while part == 2 * share or part * moves > NEGLIGIBLE:
+        while part == 2 * share or part * step_size > NEGLIGIBLE:
             part /= 2
             try:
-                following = self._solved_at(self._toward(state, solved, change, part), state)
-                if self._cost(following, solved) <= most:
+                following = self._solved_at(self._partial_step(state, solved, change, part), state)
+                if self._cost(following, solved) <= max_cost:
                     return following
                 raws = following.unknown[self.unknowns.raws]
                 if len(raws):
-                    again = self._with_coefficients(following, solved, raws)
-                    following = self._solved_at(again, following)
-                    if self._cost(following, solved) <= most:
+                    projected = self._with_coefficients(following, solved, raws)
+                    following = self._solved_at(projected, following)
+                    if self._cost(following, solved) <= max_cost:
                         return following
             except SolveError:
                 continue
         return None
 
-    def _toward(
+    def _partial_step(
         self, state: _State, solved: GaussianPosterior, change, part: float
     ) -> Float[np.ndarray, " p"]:
-        """All that is unknown after a part of a step: functions are the most probable ones for the
-        coefficients."""
-        own = self.unknowns.raws
-        if own.start == own.stop:
+        """The unknowns after a part of a step in the coefficients, with the functions that are most
+        probable for them."""
+        columns = self.unknowns.raws
+        if columns.start == columns.stop:
             return state.unknown + part * change
-        return self._with_coefficients(state, solved, state.unknown[own] + part * change[own])
+        return self._with_coefficients(
+            state, solved, state.unknown[columns] + part * change[columns]
+        )
 
     def _with_coefficients(
         self, state: _State, solved: GaussianPosterior, raws
     ) -> Float[np.ndarray, " p"]:
-        """Coefficients with these values and, by the linearization, the most probable functions."""
-        own, root, mean = self.unknowns.raws, self.prior.root, self.first + self.prior.mean
+        """The unknowns with these coefficients and with the most probable functions for them, to first
+        order around the state."""
+        columns, root, mean = self.unknowns.raws, self.prior.root, self.first + self.prior.mean
         slopes, sigma = self._slopes(state), solved.sigma * solved.reduced.sigma
-        held = np.linalg.solve(root[own, own], raws - mean[own])  # independent of all the rest
-        known = mean + root[:, own] @ held
+        # In the prior, coefficients are independent of functions and offsets.
+        held = np.linalg.solve(root[columns, columns], raws - mean[columns])
+        base = mean + root[:, columns] @ held
         free = np.ones(len(root), bool)
-        free[own] = False
-        missed = self.sensors.values - self._read(state) + slopes @ (state.unknown - known)
+        free[columns] = False
+        residual = self.sensors.values - self._predicted(state) + slopes @ (state.unknown - base)
         rows = [
             (slopes @ root[:, free]) / sigma[:, None],
             np.eye(free.sum()) / np.sqrt(solved.scale),
         ]
-        target = [missed / sigma, np.zeros(free.sum())]
-        found = np.linalg.lstsq(np.concatenate(rows), np.concatenate(target), rcond=None)[0]
-        return known + root[:, free] @ found
+        target = [residual / sigma, np.zeros(free.sum())]
+        functions = np.linalg.lstsq(np.concatenate(rows), np.concatenate(target), rcond=None)[0]
+        return base + root[:, free] @ functions
 
     def _solved_at(self, unknown, state: _State) -> _State:
-        """The solution on the same mesh, or on a finer one where it asks for that."""
+        """The state at these unknowns, on the same mesh where it still serves, else on a new one."""
         solution, tolerance = state.solution, self.tolerance
         if state.tolerance <= MAX_MESH_DRIFT * tolerance:
             try:
                 settings = Settings(tolerance, self.check_time)
-                found = solve_on(
+                moved = solve_on(
                     solution.grid, self.unknowns, unknown, solution.steps, settings, solution
                 )
             except SolveError:
-                found = None
-            if found is not None and found.roughness <= MAX_MESH_DRIFT * max(
+                moved = None
+            if moved is not None and moved.roughness <= MAX_MESH_DRIFT * max(
                 state.tolerance, state.rough
             ):
-                return _State(found, state.readout, state.tolerance, state.lengths, state.rough)
+                return _State(moved, state.readout, state.tolerance, state.lengths, state.rough)
         return self._on_new_mesh(unknown, tolerance, self.check_time)
 
     def _on_new_mesh(self, unknown, tolerance: float, check_time: CheckTime) -> _State:
         grid = Grid(self.problem, first_meshes(self.unknowns))
-        directions = self._directions(grid, unknown)
-        found = solve(self.unknowns, unknown, Settings(tolerance, check_time, True, directions))
-        return _State(found, Readout(self.sensors, found), tolerance, self._shortest)
+        directions = self._probe_directions(grid, unknown)
+        solution = solve(self.unknowns, unknown, Settings(tolerance, check_time, True, directions))
+        return _State(solution, Readout(self.sensors, solution), tolerance, self._target_lengths)
 
     def _cost(self, state: _State, solved: GaussianPosterior) -> float:
-        """Twice the negative logarithm of the posterior, with what the evidence chose."""
-        missed = (self.sensors.values - self._read(state)) / (solved.sigma * solved.reduced.sigma)
-        away = state.unknown - self.first - self.prior.mean
-        prior = np.linalg.lstsq(self.prior.root, away, rcond=1e-10)[0]
-        return float(missed @ missed + prior @ prior / solved.scale)
+        """Twice the negative log-posterior up to a constant, with noise and prior scale of `solved`."""
+        misfit = (self.sensors.values - self._predicted(state)) / (
+            solved.sigma * solved.reduced.sigma
+        )
+        step = state.unknown - self.first - self.prior.mean
+        standard_step = np.linalg.lstsq(self.prior.root, step, rcond=1e-10)[0]
+        return float(misfit @ misfit + standard_step @ standard_step / solved.scale)
 
     # ------------------------------------------------------------------------- the Gaussian model
 
     def _posterior(self, state: _State) -> GaussianPosterior:
-        """The posterior of the linearised model, with lengths, sizes and noise of greatest evidence."""
+        """The posterior of the linearized model, with the lengths, sizes and noise of greatest evidence.
+        The hyperparameters, the prior and the tolerance of the search are updated."""
         rows, corners = self._rows(state), self._corners(state)
         if len(self.hyper):
             reduced = ReducedReadings(
                 replace(rows, sigma=self.weighed), Prior(np.eye(self.unknowns.count))
             )
-            self.hyper, _ = self._most_probable(reduced, corners)
+            self.hyper, _ = self._most_probable_hyper(reduced, corners)
         self.prior = Prior(self._root(self.hyper), corners)
         solved = fit_posterior(rows, self.task.problem.likelihood, basis=self.prior)
-        self.weighed = solved.reduced.sigma  # where outliers are expected, they count for less
+        self.weighed = solved.reduced.sigma  # a robust likelihood gives outliers a larger σ
         standard_error = solved.sigma * np.sqrt(solved.determined / len(self.sensors.values))
         self.tolerance = max(self.model.tolerance, NEGLIGIBLE * float(standard_error))
         return solved
 
     def _rows(self, state: _State) -> Rows:
+        """The readings, linearized at the state; there are no equation rows."""
         count = self.unknowns.count
         slopes = self._slopes(state)
-        values = self.sensors.values - self._read(state) + slopes @ (state.unknown - self.first)
+        values = (
+            self.sensors.values - self._predicted(state) + slopes @ (state.unknown - self.first)
+        )
         return Rows(
             np.zeros((0, count)), np.zeros(0), slopes, values, self.sensors.relative,
             self.sensors.common, self.sensors.fields,
         )  # fmt: skip
 
     def _corners(self, state: _State):
-        """Where unknown initial states and boundary values meet, rows that are to hold for these
-        functions, counted from where they began. Coefficients are held: next to nothing is known of them
-        before the readings, so that the rows would be fulfilled by them and not by the functions."""
+        """Linear rows that hold where unknown initial states and boundary values meet, and their target,
+        for unknowns counted from `first`. Coefficients are held fixed. Their prior is so wide that the
+        rows would otherwise be satisfied by moving coefficients and not functions."""
         return self._corners_at(state.solution.grid, state.unknown)
 
     def _corners_at(self, grid: Grid, unknown):
@@ -499,35 +523,35 @@ class Search:
         slopes[:, self.unknowns.raws] = 0.0
         return slopes, slopes @ (unknown - self.first) - values
 
-    def _most_probable(self, reduced: ReducedReadings, corners) -> tuple[np.ndarray, float]:
-        """The logarithms of lengths and sizes at the greatest evidence, and that evidence."""
+    def _most_probable_hyper(self, reduced: ReducedReadings, corners) -> tuple[np.ndarray, float]:
+        """The logarithms of lengths and sizes of greatest evidence times prior, and its logarithm."""
 
         def cost(hyper):
-            away, tried = (hyper - self.middle) / HYPER_DEVIATION, copy(reduced)
-            tried.basis = Prior(self._root(hyper), corners)
-            return -tried.posterior(0.0).evidence + 0.5 * away @ away
+            distance, candidate = (hyper - self.middle) / HYPER_DEVIATION, copy(reduced)
+            candidate.basis = Prior(self._root(hyper), corners)
+            return -candidate.posterior(0.0).evidence + 0.5 * distance @ distance
 
         rougher = self.hyper.copy()
-        rougher[: len(self.axes)] = self._shortest
+        rougher[: len(self.axes)] = self._target_lengths
         start = min(self.hyper, rougher, key=cost)
-        found = scipy.optimize.minimize(
+        search = scipy.optimize.minimize(
             cost, start, method="Nelder-Mead",
             options={
                 "maxfev": MAX_EVALUATIONS, "xatol": NEGLIGIBLE, "fatol": NEGLIGIBLE,
-                "initial_simplex": _simplex(start),
+                "initial_simplex": _start_simplex(start),
             },
         )  # fmt: skip
-        return found.x, -float(found.fun)
+        return search.x, -float(search.fun)
 
     def _deviations(self, solved: GaussianPosterior) -> Float[np.ndarray, " k"]:
-        """Of the coefficients."""
+        """The posterior standard deviations of the coefficients."""
         return solved.spread(np.eye(self.unknowns.count)[self.unknowns.raws])
 
     def _fitted(self, state: _State, solved: GaussianPosterior, converged: bool) -> Fitted:
         solution = state.solution
-        own = self.unknowns.raws
-        raws, asked = state.unknown[own], (solved.weights + self.first)[own]
-        learnt = self.coefficients.estimates(raws, asked, self._deviations(solved))
+        coefficients = self.unknowns.raws
+        raws, proposed = state.unknown[coefficients], (solved.weights + self.first)[coefficients]
+        learnt = self.coefficients.estimates(raws, proposed, self._deviations(solved))
         pieces = polynomials_of(solution)[0]
         with jax.enable_x64(True):
             model = self.model.with_pieces(edges_of(solution), pieces)
@@ -536,30 +560,31 @@ class Search:
 
 
 def _offset_columns(readings: Observations, sensors: Sensors) -> Float[np.ndarray, "n k"]:
-    """By measured value, which sensor of its field took it, for fields that enough sensors measure."""
+    """Indicator columns (measured values, sensors): 1 where a sensor took the value. Only fields with at
+    least `MIN_SENSORS` sensors have columns."""
     sensor_of, columns = sensors_of(readings), []
     if sensor_of is None:
         return np.zeros((len(sensors.values), 0))
     for field in np.unique(sensors.fields):
-        own = np.where(sensors.fields == field, sensor_of[sensors.rows], -1)
-        numbers = np.unique(own[own >= 0])
+        sensor_of_value = np.where(sensors.fields == field, sensor_of[sensors.rows], -1)
+        numbers = np.unique(sensor_of_value[sensor_of_value >= 0])
         if len(numbers) >= MIN_SENSORS:
-            columns += [(own == number).astype(float) for number in numbers]
+            columns += [(sensor_of_value == number).astype(float) for number in numbers]
     return np.array(columns).reshape(-1, len(sensors.values)).T
 
 
-def _simplex(middle):
-    return np.concatenate([middle[None], middle + 0.5 * np.eye(len(middle))])
+def _start_simplex(start):
+    return np.concatenate([start[None], start + 0.5 * np.eye(len(start))])
 
 
 def fit(task: Task, report: Report) -> Fitted:
-    """The solution under which the readings of a task are most probable."""
+    """The MAP estimate of a task with its posterior."""
     with beside_numpy(), blas_threads(MAX_SINGLE_THREADED):
         return Search(task, report).best()
 
 
 def time_check(deadline: Deadline) -> CheckTime:
-    """Ends what is going on where the seconds are used up, but for those that the result takes."""
+    """A function that raises `OutOfTime` once the fit's share of the seconds is used up."""
 
     def check_time() -> None:
         if not deadline.allows(0.0, FIT_SHARE):

@@ -1,11 +1,11 @@
-"""A problem as the solver sees it: its equation and conditions as rows at points, and what is left open.
+"""The statement of a problem for the solver: equation and conditions as rows at points, and open values.
 
-The residual of an equation is a function of coordinates, coefficients and the derivatives it asks for.
-At a point it is differentiated in the derivatives and in the coefficients; where a field is linear in its
-numbers, that is all that Newton's method needs. The same functions serve every other method.
+The residual of an equation is a function of coordinates, coefficients and the derivatives that it asks
+for. At a point it is differentiated in these derivatives and in the coefficients. Since a field is linear
+in its numbers, that is all that Newton's method needs.
 
-As many conditions hold along an axis as the equation has derivatives there. Where fewer are given, values
-on a face are unknown functions.
+A problem needs as many conditions along an axis as the equation has derivatives there. Where fewer are
+given, values on a face are open: they become unknown functions.
 """
 
 import copy
@@ -35,34 +35,34 @@ from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bare, filled
 
-PROBE_POINTS = (
-    33  # along an axis, where velocities, slopes of rows and values on faces are looked at
-)
-# Extents of an axis from its end to one that lies far away: a mesh that refines itself pays ten elements
-# for it, and a wave or front must not get there.
+# The number of points along an axis at which velocities, slopes of rows and values on faces are sampled.
+PROBE_POINTS = 33
+# The distance of a far end from the box, in extents of the axis. An adaptive mesh needs about ten
+# elements for it; a wave or front must not get there.
 FAR_EXTENTS = 1000.0
 REFUSAL = "the method solver cannot be used here"
-MIN_BATCH = 64  # points are padded to powers of two from here on, so that few programs are compiled
+# Batches of points are padded to powers of two from this size on, so that few programs are compiled.
+MIN_BATCH = 64
 
 
 def with_raws(pde: AbstractPDE, raws: Float[Array | np.ndarray, " p"]) -> AbstractPDE:
     """The equation with its unknowns at other values, in the order of `named_unknowns`."""
-    left = list(raws)
+    remaining = list(raws)
 
-    def moved(node):
-        return eqx.tree_at(lambda n: n.raw, node, left.pop(0)) if is_unknown(node) else node
+    def replaced(node):
+        return eqx.tree_at(lambda n: n.raw, node, remaining.pop(0)) if is_unknown(node) else node
 
-    return jax.tree.map(moved, pde, is_leaf=is_unknown) if left else pde
+    return jax.tree.map(replaced, pde, is_leaf=is_unknown) if remaining else pde
 
 
 def raws_of(pde: AbstractPDE) -> Float[np.ndarray, " p"]:
-    """The numbers that are learnt for its unknowns."""
+    """The raw numbers of the unknowns of an equation: logarithms, logits or multiples of units."""
     return np.array([float(node.raw) for _, node in named_unknowns(pde)])
 
 
 @dataclass(frozen=True)
 class Slopes:
-    """Rows at points, and their derivatives in what they ask for and in the coefficients."""
+    """Rows at points, and their slopes in the derivatives they ask for and in the raw coefficients."""
 
     values: Float[np.ndarray, "n k"]
     by_name: Float[np.ndarray, "n k names"]
@@ -71,9 +71,10 @@ class Slopes:
 
 @dataclass(frozen=True)
 class ResidualRows:
-    """Some rows that should be zero: those of the equation, or of one condition.
+    """`count` rows that should be zero: those of the equation, or of one condition.
 
-    `names` are the derivatives and fields that they ask for, `at(raws, z, values)` the rows at one point.
+    `names` are the derivatives and fields that the rows ask for; `at(raws, z, values)` gives the rows at
+    one point.
     """
 
     names: tuple[str, ...]
@@ -94,8 +95,8 @@ class ResidualRows:
             for part in (points, values)
         ]
         with jax.enable_x64(True):
-            found = self._compiled(raws, *padded)
-        return Slopes(*(np.asarray(part)[:count] for part in found))
+            compiled = self._compiled(raws, *padded)
+        return Slopes(*(np.asarray(part)[:count] for part in compiled))
 
     @cached_property
     def _compiled(self) -> Callable:
@@ -107,42 +108,42 @@ class ResidualRows:
 
 
 def equation_rows(pde: AbstractPDE, origin: Origin) -> ResidualRows:
-    """Those of the equation, in the order of its residuals. Points and values are counted from
+    """The rows of an equation, in the order of its residuals. Points and values are counted from
     `origin`."""
     names = tuple(name for name in requested(pde) if name not in pde.coords)
     count = len(jax.eval_shape(lambda: resolve(pde).residual(_Zeros())))
 
     def at(raws, z, values):
-        known = resolve(with_raws(pde, raws))
+        resolved = resolve(with_raws(pde, raws))
         table = _table(names, pde.coords, z, values, origin)
-        return jnp.stack([jnp.asarray(row, float) for row in known.residual(table).values()])
+        return jnp.stack([jnp.asarray(row, float) for row in resolved.residual(table).values()])
 
     return ResidualRows(names, count, at)
 
 
 def condition_rows(condition: AbstractCondition, pde: AbstractPDE, origin: Origin) -> ResidualRows:
-    """Those of a condition on a face, which is bound to the domain as it is counted from `origin`."""
-    asked: dict[str, None] = {}
+    """The rows of a condition on a face. The condition is bound to a domain counted from `origin`."""
+    requested_names: dict[str, None] = {}
 
-    def ask(z, name):
-        asked[name] = None
+    def record(z, name):
+        requested_names[name] = None
         return jnp.zeros(())
 
     point = jnp.asarray(condition.nodes(1)[0])
-    known = filled(condition, pde)
-    count = jax.eval_shape(lambda: known.rows(ask, point)).shape[0]
-    names = tuple(name for name in asked if name not in pde.coords)
+    bound = filled(condition, pde)
+    count = jax.eval_shape(lambda: bound.rows(record, point)).shape[0]
+    names = tuple(name for name in requested_names if name not in pde.coords)
 
     def at(raws, z, values):
-        moved = resolve(with_raws(pde, raws))
+        resolved = resolve(with_raws(pde, raws))
         table = _table(names, pde.coords, z, values, origin)
-        return resolve(filled(condition, moved)).rows(lambda _, name: table.value(name), z)
+        return resolve(filled(condition, resolved)).rows(lambda _, name: table.value(name), z)
 
     return ResidualRows(names, count, at)
 
 
 class _Zeros:
-    """Answers every question with zero."""
+    """A table of derivatives that are all zero."""
 
     def __call__(self, name: str) -> Array:
         return jnp.zeros(())
@@ -152,15 +153,15 @@ class _Zeros:
 
 
 def _table(names: Sequence[str], coords, z, values, origin: Origin) -> DerivativeTable:
-    known = dict(zip(names, values, strict=True)) | dict(zip(coords, z, strict=True))
-    return DerivativeTable(known).counted_from(origin)
+    values_by_name = dict(zip(names, values, strict=True)) | dict(zip(coords, z, strict=True))
+    return DerivativeTable(values_by_name).counted_from(origin)
 
 
 def orders(
     name: str, coords: tuple[str, ...], fields: tuple[str, ...]
 ) -> tuple[int, list[tuple[int, ...]]]:
-    """The field of a name, and how often it is differentiated along every axis; of a Laplacian once for
-    each of its terms.
+    """The field of a name, and the orders of differentiation along every axis, for each term of a
+    Laplacian.
 
     >>> orders("lap(u)", ("x", "y", "t"), ("u",))
     (0, [(2, 0, 0), (0, 2, 0)])
@@ -176,14 +177,15 @@ def orders(
 
 
 class Face(NamedTuple):
-    """An end of an axis."""
+    """A face of the box: the lower (0) or upper (1) end of an axis."""
 
     axis: str
     side: int
 
 
 class OpenValue(NamedTuple):
-    """A value on a face that nobody gave: of a field, or of a derivative across the face."""
+    """A value on a face that no condition gives: of a field, or of its derivative of this order across
+    the face."""
 
     face: Face
     field: int
@@ -199,19 +201,28 @@ class FaceCondition(NamedTuple):
 
 @dataclass(frozen=True)
 class Statement:
-    """A problem as this method sees it: the order of every field along every axis, the conditions by
-    face, and what is unknown."""
+    """A problem in the form that the solver needs.
+
+    Attributes
+    ----------
+    domain : counted from the origin, and extended to far ends; `inner` is the domain without extension.
+    equation : the rows of the equation.
+    orders : the highest order of differentiation, by field and axis.
+    given, initial : the rows of the conditions on faces, and of the initial conditions.
+    open : the values on faces that no condition gives.
+    knots : times inside the domain at which slopes of tables change.
+    """
 
     pde: AbstractPDE
-    domain: Domain  # counted from the origin
+    domain: Domain
     origin: Origin
     equation: ResidualRows
-    orders: tuple[tuple[int, ...], ...]  # by field and axis
+    orders: tuple[tuple[int, ...], ...]
     given: tuple[FaceCondition, ...]
     initial: tuple[ResidualRows, ...]
     open: tuple[OpenValue, ...]
-    inner: Domain  # without what lies beyond it, up to an end far away
-    knots: tuple[float, ...] = ()  # times inside at which slopes of tables change
+    inner: Domain
+    knots: tuple[float, ...] = ()
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -223,13 +234,13 @@ class Statement:
 
     @cached_property
     def is_affine(self) -> bool:
-        """Whether equation and conditions are affine in the fields, so that one iteration of Newton's
-        method solves them: whether their slopes are the same with other values."""
+        """Whether equation and conditions are affine in the fields, so that one Newton iteration solves
+        them. It is tested by comparing their slopes at two random sets of values."""
         points = self.domain.even(PROBE_POINTS)
         random, raws = np.random.default_rng(0), raws_of(self.pde)
         for rows in (self.equation, *(given.rows for given in self.given)):
             values = random.normal(size=(2, len(points), len(rows.names)))
-            first, second = (rows.slopes(raws, points, own).by_name for own in values)
+            first, second = (rows.slopes(raws, points, sample).by_name for sample in values)
             if not np.allclose(first, second, rtol=1e-12, atol=0.0):
                 return False
         return True
@@ -244,8 +255,8 @@ def statement_of(
     conditions: Sequence[AbstractCondition],
     scaling: Scaling,
 ) -> Statement:
-    """The problem, or an `InputError` that says why this method cannot solve it."""
-    with jax.enable_x64(True):  # a fitted equation has coefficients in double precision
+    """The statement of a problem; an `InputError` says why the solver cannot solve it."""
+    with jax.enable_x64(True):  # the coefficients of a fitted equation are in double precision
         return _statement_of(pde, domain, conditions, scaling)
 
 
@@ -260,7 +271,7 @@ def _statement_of(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling
             f"{REFUSAL}: {equation.count} equations for the fields {', '.join(pde.fields)}; "
             "it needs as many equations as fields."
         )
-    inner, domain = domain, _extended(domain, conditions)
+    inner, domain = domain, _extended_to_far_ends(domain, conditions)
     highest = np.zeros((len(pde.fields), len(pde.coords)), int)
     for name in equation.names:
         field, terms = orders(name, pde.coords, pde.fields)
@@ -291,8 +302,8 @@ def _statement_of(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling
 
 
 def _require_own_derivatives(problem: Statement) -> None:
-    """An `InputError` where an equation in two coordinates has no highest derivative of any field, as
-    that of mass in an incompressible flow: nothing at one point then tells the pressure."""
+    """Raise an `InputError` where an equation in two coordinates has no highest derivative of any field,
+    as conservation of mass in an incompressible flow: collocation then leaves the pressure open."""
     if len(problem.space) < 2:
         return
     names = [orders(n, problem.pde.coords, problem.fields) for n in problem.equation.names]
@@ -300,9 +311,9 @@ def _require_own_derivatives(problem: Statement) -> None:
         [
             not any(problem.orders[field])
             or any(
-                0 < own == n
+                0 < order == n
                 for term in terms
-                for own, n in zip(problem.orders[field], term, strict=True)
+                for order, n in zip(problem.orders[field], term, strict=True)
             )
             for field, terms in names
         ]
@@ -310,8 +321,8 @@ def _require_own_derivatives(problem: Statement) -> None:
     points, random = problem.domain.even(PROBE_POINTS), np.random.default_rng(0)
     values = random.uniform(0.5, 1.5, (len(points), len(names)))
     slopes = problem.equation.slopes(raws_of(problem.pde), points, values).by_name
-    asked = np.any(slopes != 0, axis=0)  # by row and name
-    for row in np.flatnonzero(~(asked & has_highest).any(axis=1)):
+    is_requested = np.any(slopes != 0, axis=0)  # by row and name
+    for row in np.flatnonzero(~(is_requested & has_highest).any(axis=1)):
         raise InputError(
             f"{REFUSAL}: equation {row + 1} has no highest derivative of any field, as that of mass in "
             "an incompressible flow, so that it leaves a field such as the pressure open at every point; "
@@ -319,8 +330,8 @@ def _require_own_derivatives(problem: Statement) -> None:
         )
 
 
-def _extended(domain: Domain, conditions) -> Domain:
-    """The domain out to where its ends are that lie far away."""
+def _extended_to_far_ends(domain: Domain, conditions) -> Domain:
+    """The domain, extended to the ends that lie far away."""
     ends = [c.region.pairs for c in conditions if is_far(c)]
     if not ends:
         return domain
@@ -328,24 +339,24 @@ def _extended(domain: Domain, conditions) -> Domain:
         raise InputError(
             f"{REFUSAL}: with side='far' it needs the initial state; write Initial(...)."
         )
-    other, limits = copy.copy(domain), dict(zip(domain.axes, domain.box.limits, strict=True))
+    extended, limits = copy.copy(domain), dict(zip(domain.axes, domain.box.limits, strict=True))
     for axis, side in itertools.chain.from_iterable(ends):
         low, high = limits[axis]
         reach = FAR_EXTENTS * (high - low)
         limits[axis] = (low, high + reach) if side else (low - reach, high)
-    object.__setattr__(other, "box", replace(domain.box, limits=tuple(limits.values())))
-    return other
+    object.__setattr__(extended, "box", replace(domain.box, limits=tuple(limits.values())))
+    return extended
 
 
 def _knots(pde: AbstractPDE, domain: Domain, conditions, origin: Origin) -> tuple[float, ...]:
-    """Inside the time of the domain, where tables in the equation or its conditions bend."""
+    """The times inside the domain at which tables in the equation or its conditions have kinks."""
     if not domain.has_time:
         return ()
     kinds = Table | Expression
     leaves = jax.tree.leaves((pde, tuple(conditions)), is_leaf=lambda node: isinstance(node, kinds))
-    found = [leaf.knots("t") for leaf in leaves if isinstance(leaf, kinds)]
-    found += [switches(parse_equation(text), "t") for text in getattr(bare(pde), "texts", ())]
-    moments = np.unique(np.concatenate([np.zeros(0), *found])) - origin.along(("t",))[0]
+    times = [leaf.knots("t") for leaf in leaves if isinstance(leaf, kinds)]
+    times += [switches(parse_equation(text), "t") for text in getattr(bare(pde), "texts", ())]
+    moments = np.unique(np.concatenate([np.zeros(0), *times])) - origin.along(("t",))[0]
     low, high = domain.bounds("t")
     slack = 1e-9 * (high - low)
     return tuple(moments[(moments > low + slack) & (moments < high - slack)].tolist())
@@ -357,7 +368,7 @@ def is_solvable(
     conditions: Sequence[AbstractCondition],
     scaling: Scaling,
 ) -> bool:
-    """Whether this method solves the problem."""
+    """Whether the solver can solve the problem."""
     try:
         statement_on(domain, pde, conditions, scaling)
     except InputError:
@@ -371,7 +382,8 @@ def statement_on(
     conditions: Sequence[AbstractCondition],
     scaling: Scaling,
 ) -> Statement:
-    """The same of a domain in physical numbers, and of conditions that are not bound to it yet."""
+    """The statement of a problem whose domain is in physical coordinates and whose conditions are not
+    bound to it yet."""
     local = scaling.origin.domain(domain)
     bound = [condition.bind(local, pde.fields) for condition in conditions]
     return statement_of(pde, local, bound, scaling)
@@ -381,51 +393,52 @@ def statement_on(
 
 
 def _open_values(problem: Statement, scaling: Scaling) -> list[OpenValue]:
-    """The values on faces that no condition gives. As many hold as the equation has derivatives along the
-    axis: half of them at each end, and of an odd number one more at one of them."""
-    found = []
+    """The values on faces that no condition gives. The equation needs as many conditions as it has
+    derivatives along the axis: half of them at each end, and for an odd number one more at one end."""
+    values = []
     for axis in problem.space:
         if axis in problem.domain.periodic:
             continue
         column = problem.domain.index(axis)
-        rows = {side: _asked_by_rows(problem, Face(axis, side)) for side in (0, 1)}
-        if len(rows[0]) + len(rows[1]) == sum(own[column] for own in problem.orders):
+        rows = {side: _orders_on_face(problem, Face(axis, side)) for side in (0, 1)}
+        if len(rows[0]) + len(rows[1]) == sum(by_axis[column] for by_axis in problem.orders):
             continue
         extra = {
             f: _end_of_odd(problem, scaling, f, column, rows)
-            for f, own in enumerate(problem.orders) if own[column] % 2
+            for f, by_axis in enumerate(problem.orders) if by_axis[column] % 2
         }  # fmt: skip
         for side in (0, 1):
             need = [
-                own[column] // 2 + (extra.get(f) == side) for f, own in enumerate(problem.orders)
+                by_axis[column] // 2 + (extra.get(f) == side)
+                for f, by_axis in enumerate(problem.orders)
             ]
-            found += _open_on(Face(axis, side), need, rows[side])
-    return found
+            values += _open_on(Face(axis, side), need, rows[side])
+    return values
 
 
 def _open_on(face: Face, need: list[int], rows: list[dict[int, int]]) -> list[OpenValue]:
-    """What is open on a face where each field needs so many conditions and these rows are given: each of
-    them counts for a field that it asks for."""
+    """The open values on a face where field f needs `need[f]` conditions and these rows are given. Each
+    row counts for one of the fields that it asks for."""
     taken: list[set[int]] = [set() for _ in need]
-    for asked in rows:
-        able = [f for f in asked if need[f] > len(taken[f])]
-        if not able:
+    for by_field in rows:
+        candidates = [f for f in by_field if need[f] > len(taken[f])]
+        if not candidates:
             end = f"the {('lower', 'upper')[face.side]} end of {face.axis}"
             raise InputError(f"{REFUSAL}: more conditions at {end} than the equation can fulfil.")
-        field = max(able, key=lambda f: need[f] - len(taken[f]))
-        order = asked[field]
+        field = max(candidates, key=lambda f: need[f] - len(taken[f]))
+        order = by_field[field]
         taken[field].add(order if order not in taken[field] else max(taken[field]) + 1)
     return [
         OpenValue(face, f, order)
-        for f, own in enumerate(taken)
-        for order in [k for k in range(need[f] + len(own)) if k not in own][: need[f] - len(own)]
+        for f, used in enumerate(taken)
+        for order in [k for k in range(need[f] + len(used)) if k not in used][: need[f] - len(used)]
     ]
 
 
-def _asked_by_rows(problem: Statement, face: Face) -> list[dict[int, int]]:
-    """For every row of the conditions on a face, the fields that it depends on, and the highest
-    derivative of each across the face."""
-    found, column = [], problem.domain.index(face.axis)
+def _orders_on_face(problem: Statement, face: Face) -> list[dict[int, int]]:
+    """For every row of the conditions on a face, the fields on which it depends, and the highest order of
+    differentiation of each across the face."""
+    orders_by_row, column = [], problem.domain.index(face.axis)
     for given in problem.given:
         if given.face != face:
             continue
@@ -434,27 +447,27 @@ def _asked_by_rows(problem: Statement, face: Face) -> list[dict[int, int]]:
         point[column] = problem.domain.bounds(face.axis)[face.side]
         raws, values = raws_of(problem.pde), np.full((1, len(names)), 0.7)
         for row in given.rows.slopes(raws, point[None], values).by_name[0]:
-            asked: dict[int, int] = {}
+            by_field: dict[int, int] = {}
             for (field, terms), slope in zip(names, row, strict=True):
                 if slope:
-                    asked[field] = max(asked.get(field, 0), *(term[column] for term in terms))
-            found.append(asked)
-    return found
+                    by_field[field] = max(by_field.get(field, 0), *(term[column] for term in terms))
+            orders_by_row.append(by_field)
+    return orders_by_row
 
 
 def _end_of_odd(problem: Statement, scaling: Scaling, field: int, column: int, rows) -> int:
-    """The end at which a field of odd order has one condition more: where one is given, else where
-    what it carries comes in."""
+    """The end at which a field of odd order has one condition more: where one more is given, else at the
+    inflow."""
     order, fields = problem.orders[field][column], problem.fields
-    more = [side for side in (0, 1) if sum(field in asked for asked in rows[side]) > order // 2]
+    sides = [k for k in (0, 1) if sum(field in by_field for by_field in rows[k]) > order // 2]
     names, in_time = problem.equation.names, f"{fields[field]}_t"
     name = f"{fields[field]}_{problem.pde.coords[column] * order}"
-    if more or in_time not in names or name not in names:
-        return more[0] if more else 0
+    if sides or in_time not in names or name not in names:
+        return sides[0] if sides else 0
     means = dict(zip(fields, np.asarray(scaling.mean, float), strict=True))
     points = problem.domain.even(PROBE_POINTS)
     values = np.tile([means.get(n, 0.0) for n in names], (PROBE_POINTS, 1))
     slopes = problem.equation.slopes(raws_of(problem.pde), points, values).by_name
-    # Of the sign of what multiplies the derivative, over that of what multiplies u_t.
+    # The sign of the ratio between the factor of the highest derivative and that of u_t.
     speed = float(np.sum(slopes[..., names.index(name)] * slopes[..., names.index(in_time)]))
     return int((speed < 0) != (order % 4 == 3))
