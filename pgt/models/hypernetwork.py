@@ -4,8 +4,8 @@
                                                                        │
     readings ─────────────── least squares in that basis ──► its readout ──► u(z) = R ψ(z)
 
-The encoder reads the readings of one system and writes the weights of a SIREN, whose last hidden layer is
-a basis for the field of that system. The readings determine the coefficients in that basis in closed form:
+The encoder takes the readings of one system and writes the weights of a SIREN, whose last hidden layer is
+a basis for the field of that system. The readings determine the coefficients of the basis in closed form:
 
     r = r₀ + L a,  a ~ N(0, 1),  readings = Ψ r + σ ε
     ⟹   a = (BᵀB + σ²)⁻¹ Bᵀ (readings − Ψ r₀),  B = Ψ L
