@@ -34,8 +34,7 @@ class Halves(NamedTuple):
 
 
 class AbstractFieldModel(eqx.Module):
-    """A model in physical units: `encode` reads the readings once, `decode` evaluates the field at a
-    point.
+    """A model: `encode` reads the readings once, `decode` evaluates the fields, in physical units.
 
     Both functions are pure. `decode` is smooth in `z`, the order of the readings does not matter, and a
     hidden value is never read. `encode` works under `vmap` over many observation sets. Most models are a
@@ -66,7 +65,7 @@ class AbstractFieldModel(eqx.Module):
 
     @abc.abstractmethod
     def tunable(self) -> PyTree[Array]:
-        """The arrays that second-order steps may tune, a few thousand numbers; `encode` must not use them."""
+        """The few thousand numbers that second-order steps may tune; `encode` must not use them."""
 
     def halves(self) -> Halves | None:
         """`decode` in two steps, for faster second-order steps; None if it cannot be split."""
@@ -185,7 +184,7 @@ class AbstractNetwork(eqx.Module):
 
     @abc.abstractmethod
     def tunable(self) -> PyTree[Array]:
-        """The arrays that second-order steps may tune, a few thousand numbers; `encode` must not use them."""
+        """The few thousand numbers that second-order steps may tune; `encode` must not use them."""
 
     @property
     def predicts_variance(self) -> bool:

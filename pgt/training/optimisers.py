@@ -24,7 +24,7 @@ _VECTORS = "vectors"  # the group of all leaves with fewer than two axes
 
 
 class SoapState(NamedTuple):
-    """The state of SOAP: moments by matrix shape ("mxn": k m n), factors and bases by size ("d": s d d)."""
+    """SOAP's moments by matrix shape ("mxn": k m n), factors and bases by size ("d": s d d)."""
 
     step: Int[Array, ""]
     mean: dict[str, Float[Array, "..."]]
@@ -264,7 +264,7 @@ def _unpack(stacks, like):
 
 
 def _sides(stacks, max_dimension: int) -> dict[str, tuple[_Side | None, _Side | None]]:
-    """The left and the right side of each group, numbered within their dimension in order of the groups."""
+    """The left and the right side of each group, numbered per dimension in the order of the groups."""
     used: dict[str, int] = {}
 
     def take(count, dimension):

@@ -76,7 +76,7 @@ class AbstractWeighting(eqx.Module):
         return jnp.sum(jnp.stack(terms)) + self.penalty(learnable, losses, floors, progress)
 
     def ramp(self, name: str, progress: float | Scalar) -> Scalar | float:
-        """The factor r_k of a term: 1 for the data, otherwise growing geometrically from 1 to `pde_ramp`."""
+        """The factor r_k of a term: 1 for the data, else growing geometrically from 1 to `pde_ramp`."""
         is_data = name == "data" or name.startswith("data_")
         return 1.0 if is_data else self.pde_ramp**progress
 
