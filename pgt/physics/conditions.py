@@ -76,7 +76,7 @@ class AbstractCondition(eqx.Module):
 
     @abc.abstractmethod
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        """The numbers that should be zero at a point of the region; `evaluate(z, "u_x")` is a derivative."""
+        """The numbers that should be zero at a point z; `evaluate(z, "u_x")` gives derivatives."""
 
     @property
     @abc.abstractmethod

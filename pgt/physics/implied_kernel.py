@@ -38,7 +38,7 @@ class Implied(NamedTuple):
 
 
 class Terms:
-    """The coefficients of an equation's linear terms by derivative, and the derivatives in other terms."""
+    """The coefficients of the linear terms by derivative, and the derivatives in other terms."""
 
     def __init__(self, form: Affine, coords: tuple[str, ...]):
         finite = {d: value for d, value in form.linear.items() if math.isfinite(value)}
