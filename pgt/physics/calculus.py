@@ -420,7 +420,7 @@ _SIMPLIFIERS = {"+": _plus, "-": _minus, "*": _times}
 Derivative = tuple[str, str]  # ("u", "xx"); ("u", "") is the field itself
 
 # The largest power that is multiplied out; larger ones go to the remainder.
-MAX_EXPANDED_POWER = 8
+LARGEST_POWER = 8
 
 
 class Affine(NamedTuple):
@@ -493,7 +493,7 @@ def _divide(a: Affine, b: Affine) -> Affine:
 def _power(a: Affine, b: Affine) -> Affine:
     if a.is_constant and b.is_constant:
         return _constant(lambda: a.constant**b.constant)
-    if b.is_constant and b.constant in range(1, MAX_EXPANDED_POWER + 1):
+    if b.is_constant and b.constant in range(1, LARGEST_POWER + 1):
         return functools.reduce(_multiply, [a] * int(b.constant))
     return _remainder(a, b)
 
