@@ -306,7 +306,7 @@ class PGTNetwork(AbstractTwoStageNetwork):
         return self.decoder.answer(self.embedding(z), seen)
 
     def tunable(self):
-        """The decoder's own weights; the encoder and the hypernetwork stay as they are."""
+        """The decoder's own weights; the encoder and the hypernetwork are not tuned."""
         return self.decoder.tunable()
 
     @property

@@ -42,9 +42,9 @@ def share(stacked) -> tuple[PyTree, PyTree]:
     return distinct, member(rest, 0)
 
 
-def spread(own, common, count: int):
+def spread(distinct, common, count: int):
     """The inverse of `share`: a stacked tree with `count` rows in all arrays."""
-    return eqx.combine(own, repeat(common, count))
+    return eqx.combine(distinct, repeat(common, count))
 
 
 def repeat(tree, count: int):
@@ -59,9 +59,9 @@ def repeat(tree, count: int):
     return jax.tree.map(leaf, tree)
 
 
-def over_members(function: Callable, own, common, count: int):
+def over_members(function: Callable, distinct, common, count: int):
     """`function` of each member, mapped only over the arrays that differ; it compiles inside `jit`."""
-    return jax.vmap(lambda part: function(eqx.combine(part, common)), axis_size=count)(own)
+    return jax.vmap(lambda part: function(eqx.combine(part, common)), axis_size=count)(distinct)
 
 
 def _shapes(tree) -> list[tuple[int, ...]]:

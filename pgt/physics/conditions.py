@@ -84,7 +84,7 @@ class AbstractCondition(eqx.Module):
         """Whether `rows` uses only z itself and derivatives up to second order."""
 
     def fixes(self, field: str, freedom: str | None) -> bool:
-        """Whether it fixes the null space of a field ("a constant", "a function of time"; gauge.py)."""
+        """Whether the condition fixes the null space `freedom` of a field (`gauge.freedom`)."""
         return False
 
     def beside(self, pde: AbstractPDE) -> "AbstractCondition":

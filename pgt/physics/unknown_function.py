@@ -70,7 +70,7 @@ class UnknownFunction(eqx.Module):
 
     @property
     def is_of_state(self) -> bool:
-        """Whether it depends on a field."""
+        """Whether the function depends on a field instead of coordinates."""
         return not set(self.axes) <= set(AXES)
 
     def field(self, name: str) -> str:
