@@ -1,7 +1,13 @@
-"""How influence spreads: the log Green's function of an equation as an additive bias Γ.
+"""Kernels: the logarithm of an equation's Green's function, used as the additive attention bias Γ.
 
-Every name here is public, as `pgt.kernels.HeatKernel`, and found in run files under the name it
+Each name here is public, as `pgt.kernels.HeatKernel`, and found in run files under the name that it
 registers.
+
+- kernel.py: the contract of a kernel, its helpers, and kernels made of kernels
+- heat_kernel.py: diffusion
+- advection_diffusion_kernel.py: diffusion in a mean flow
+- wave_kernel.py: waves of a finite speed
+- elliptic.py: the Poisson, screened Poisson and Helmholtz equations
 """
 
 from pgt.kernels.advection_diffusion_kernel import (

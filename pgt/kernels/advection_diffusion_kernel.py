@@ -1,4 +1,4 @@
-"""Influence that is carried along by a mean flow while it diffuses."""
+"""The kernel of diffusion in a mean flow."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -24,16 +24,15 @@ from pgt.kernels.kernel import (
 
 @register("advection_diffusion")
 class AdvectionDiffusionKernel(AbstractKernel):
-    """Drifting heat kernel: the Green's function of u_t + v·∇u = α ∇²u with constant velocity v.
+    """The drifting heat kernel: the Green's function of u_t + v·∇u = α ∇²u with constant velocity v.
 
     Γ = −|Δx − vΔt|² / (4αΔt) − d/2 · log(4παΔt),   Δt = t_receiver − t_source.
 
-    Only the width is floored at the time resolution τ; the drift v·Δt uses the actual lag. At zero
-    lag nothing has been carried anywhere, and a floored drift would move the peak of a point's
-    influence a distance |v|τ away from itself. For the same reason a future source
-    (`causal=False`) is traced backwards along the flow: there Δt < 0 in the drift. On an axis that
-    repeats the flow may have gone around: the image of a source is the one whose drifted place is
-    nearest.
+    Only the width uses a Δt of at least the time resolution τ; the drift v·Δt uses the actual lag.
+    Otherwise the peak of a point's influence would be at a distance |v|τ from the point itself. For the
+    same reason a future source (`causal=False`) is traced backwards along the flow, with Δt < 0 in the
+    drift. On a periodic axis the flow may have gone around, so the image of a source is the one whose
+    drifted position is nearest.
 
     >>> import jax.numpy as jnp
     >>> kernel = AdvectionDiffusionKernel(velocity=(1.0, 0.0), diffusivity=0.1)

@@ -1,4 +1,4 @@
-"""Influence at rest: it depends on distance alone, with no before and after."""
+"""Kernels of elliptic equations, whose influence depends on the distance alone, not on time."""
 
 import math
 
@@ -18,7 +18,7 @@ from pgt.kernels.kernel import (
     visible_where,
 )
 
-_NODES = 96  # 1e-12 or better for every z above 1e-8
+_NODES = 96  # Quadrature nodes; the relative error is at most 1e-12 for all z above 1e-8.
 
 
 def log_bessel_k0(z: Number) -> Number:
@@ -40,24 +40,22 @@ def log_hankel_modulus(z: Number) -> Number:
 
 
 def _midpoints(z: Number) -> tuple[Float[Array, " nodes"], Number]:
-    """Nodes up to where exp(−2z sinh²u) = e⁻⁴⁰; constants of the rule, hence without gradient."""
+    """Midpoint nodes up to where exp(−2z sinh²u) = e⁻⁴⁰, and their step; both without gradient."""
     step = jnp.arcsinh(jnp.sqrt(20 / jax.lax.stop_gradient(z))) / _NODES
     return step * (jnp.arange(_NODES) + 0.5), step
 
 
 # ------------------------------------------------------------------------------- elliptic
 
-# Influence at rest: it depends on distance alone, with no before and after.
-
 
 @register("poisson")
 class PoissonKernel(AbstractKernel):
-    """Green's function of −∇²u = f that vanishes at distance R = `radius`, and beyond it.
+    """The Green's function of −∇²u = f that vanishes at distance R = `radius` and beyond.
 
     1D  G = (R − r) / 2,    2D  G = log(R/r) / 2π,    3D  G = (1/r − 1/R) / 4π.
 
-    The distance r is floored at the smallest spatial resolution. With `has_time=True` the last axis
-    is time and is ignored: the equation holds at each instant.
+    The distance r is at least the smallest spatial resolution. With `has_time=True` the last axis is
+    time and is ignored, because the equation holds at each instant.
 
     >>> import jax.numpy as jnp
     >>> kernel = PoissonKernel(radius=1.0)
@@ -73,12 +71,12 @@ class PoissonKernel(AbstractKernel):
 
     def log_influence(self, receiver: Point, source: Point, resolution: Point) -> Float[Array, "1"]:
         space = _space(self, receiver, source)
-        # A radius below the resolution must not blind the point to itself.
-        floor = jnp.minimum(_smallest(self, resolution), self.radius / 2)
+        # With a radius below the resolution, a point must still see itself.
+        floor = jnp.minimum(_min_resolution(self, resolution), self.radius / 2)
         distance = _floored_length(space, floor)
         inside = distance < self.radius
         gap = jnp.where(inside, self.radius - distance, 1.0)
-        # Written with the gap R − r, each form stays positive until r = R in floating point.
+        # Each form is written with the gap R − r, so that it stays positive until r = R.
         if space.size == 1:
             influence = gap / 2
         elif space.size == 2:
@@ -90,11 +88,11 @@ class PoissonKernel(AbstractKernel):
 
 @register("screened_poisson")
 class ScreenedPoissonKernel(AbstractKernel):
-    """Green's function of −∇²u + u/l² = f (modified Helmholtz), which fades over l = `length`.
+    """The Green's function of −∇²u + u/l² = f (modified Helmholtz), which decays over l = `length`.
 
     1D  G = l/2 · e^{−r/l},    2D  G = K₀(r/l) / 2π,    3D  G = e^{−r/l} / 4πr.
 
-    Floor and `has_time` as in `PoissonKernel`.
+    The least distance and `has_time` are those of `PoissonKernel`.
 
     >>> import jax.numpy as jnp
     >>> kernel = ScreenedPoissonKernel(length=0.5)
@@ -110,7 +108,7 @@ class ScreenedPoissonKernel(AbstractKernel):
 
     def log_influence(self, receiver: Point, source: Point, resolution: Point) -> Float[Array, "1"]:
         space = _space(self, receiver, source)
-        distance = _floored_length(space, _smallest(self, resolution))
+        distance = _floored_length(space, _min_resolution(self, resolution))
         decay = distance / self.length
         if space.size == 1:
             log_influence = jnp.log(self.length / 2) - decay
@@ -123,12 +121,12 @@ class ScreenedPoissonKernel(AbstractKernel):
 
 @register("helmholtz")
 class HelmholtzKernel(AbstractKernel):
-    """Modulus of the outgoing Green's function of −∇²u − k²u = f, k = `wavenumber`.
+    """The modulus of the outgoing Green's function of −∇²u − k²u = f with k = `wavenumber`.
 
     1D  |G| = 1 / 2k,    2D  |G| = |H₀⁽¹⁾(kr)| / 4,    3D  |G| = 1 / 4πr.
 
-    The phase e^{ikr} has no place in an attention weight; the modulus is how strongly a source is
-    heard. Floor and `has_time` as in `PoissonKernel`.
+    An attention weight cannot contain the phase e^{ikr}; the modulus is the strength of the influence.
+    The least distance and `has_time` are those of `PoissonKernel`.
 
     >>> import jax.numpy as jnp
     >>> kernel = HelmholtzKernel(wavenumber=2.0)
@@ -144,7 +142,7 @@ class HelmholtzKernel(AbstractKernel):
 
     def log_influence(self, receiver: Point, source: Point, resolution: Point) -> Float[Array, "1"]:
         space = _space(self, receiver, source)
-        distance = _floored_length(space, _smallest(self, resolution))
+        distance = _floored_length(space, _min_resolution(self, resolution))
         if space.size == 1:
             log_influence = -jnp.log(2 * self.wavenumber) * jnp.ones_like(distance)
         elif space.size == 2:
@@ -155,14 +153,14 @@ class HelmholtzKernel(AbstractKernel):
 
 
 def _space(kernel, receiver: Point, source: Point) -> Float[Array, " s"]:
-    """Spatial displacement, with the time axis dropped where there is one."""
+    """The spatial displacement, without the time axis."""
     difference = jnp.asarray(receiver) - jnp.asarray(source)
     space = difference[:-1] if kernel.has_time else difference
     require_dimension(kernel, space.size, "x, (x, y) or (x, y, z), has_time=True if t follows them")
     return space
 
 
-def _smallest(kernel, resolution: Point) -> Number:
+def _min_resolution(kernel, resolution: Point) -> Number:
     return jnp.min(resolution[:-1] if kernel.has_time else resolution)
 
 

@@ -1,4 +1,4 @@
-"""Influence that spreads by diffusion."""
+"""The kernel of diffusion."""
 
 import math
 
@@ -23,13 +23,13 @@ from pgt.kernels.kernel import (
 
 @register("heat")
 class HeatKernel(AbstractKernel):
-    """Gaussian heat kernel: the Green's function of u_t = α ∇²u in any dimension d.
+    """The Gaussian heat kernel: the Green's function of u_t = α ∇²u in any dimension d.
 
     Γ = −|Δx|² / (4αΔt) − d/2 · log(4παΔt),   Δt = t_receiver − t_source,
 
-    with Δt floored at the time resolution τ, which also makes simultaneous points (and the point
-    itself) visible. Sources in the strict future have no influence; `causal=False` replaces Δt by
-    |Δt| instead, to smooth with future data.
+    with Δt at least the time resolution τ, which also makes simultaneous points (and the point itself)
+    visible. Future sources have no influence; `causal=False` replaces Δt by |Δt| instead, to smooth
+    with future data.
 
     >>> import jax.numpy as jnp
     >>> here, earlier = jnp.array([0.0, 1.0]), jnp.array([0.2, 0.5])
@@ -54,7 +54,7 @@ class HeatKernel(AbstractKernel):
 def log_heat_kernel(
     displacement: Float[Array, " s"], elapsed: Number, diffusivity: Coefficient
 ) -> Number:
-    """−|Δx|² / (4αΔt) − d/2 · log(4παΔt)."""
+    """The logarithm of the heat kernel, −|Δx|² / (4αΔt) − d/2 · log(4παΔt)."""
     spread = 4 * diffusivity * elapsed
     exponent = jnp.sum(displacement**2) / spread
     return -exponent - displacement.size / 2 * jnp.log(math.pi * spread)

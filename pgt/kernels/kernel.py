@@ -1,4 +1,7 @@
-"""What a kernel is: the logarithm of how strongly one point influences another."""
+"""What a kernel is: log G(receiver, source), the logarithm of the influence of one point on another.
+
+`AbstractKernel` is the contract; `NoKernel`, `SumKernel` and `LearnableStrength` work with any equation.
+"""
 
 import abc
 from typing import Annotated, ClassVar
@@ -21,38 +24,39 @@ Coefficient = float | int | np.number | Float[Array, ""]
 PositiveCoefficient = Annotated[Coefficient, Limits(above=0, at_most=LARGEST)]
 
 Number = Float[Array, ""]
-SIMULTANEOUS = 1e-3  # of the resolution in time: closer than that, two moments are one
+# Two times closer than this share of the resolution in time count as one.
+SIMULTANEOUS = 1e-3
 
 
 def displacement_and_lag(receiver: Point, source: Point) -> tuple[Float[Array, " s"], Number]:
-    """Receiver minus source, split into the spatial part and the time lag (the last axis)."""
+    """Receiver minus source, split into the spatial displacement and the time lag (the last axis)."""
     difference = jnp.asarray(receiver) - jnp.asarray(source)
     return difference[:-1], difference[-1]
 
 
 def floored_lag(lag: Number, resolution: Point, causal: bool) -> Number:
-    """The elapsed time, at least τ = resolution[-1]; without causality in either direction."""
+    """The elapsed time, at least τ = resolution[-1]; without causality, |lag| is used."""
     return jnp.maximum(lag if causal else jnp.abs(lag), resolution[-1])
 
 
 def has_begun(lag: Number, resolution: Point) -> Bool[Array, ""]:
-    """Whether the source is not later than the receiver, as far as the resolution tells.
+    """Whether the source is not later than the receiver, within the resolution.
 
-    Coordinates that were rescaled differ from themselves by rounding, where a compiler makes a product
-    and a difference one instruction: without an allowance a point would lie in its own future.
+    The tolerance is needed because a compiler may fuse a product and a difference into one instruction.
+    Rescaled coordinates of one point then differ by rounding, and a point could lie in its own future.
     """
     return lag >= -SIMULTANEOUS * resolution[-1]
 
 
 def length(vector: Float[Array, " s"]) -> Number:
-    """Euclidean length, with gradient 0 instead of NaN for the zero vector."""
+    """The Euclidean length, whose gradient at the zero vector is 0 instead of NaN."""
     squared = jnp.sum(vector**2)
     nonzero = squared > 0
     return jnp.where(nonzero, jnp.sqrt(jnp.where(nonzero, squared, 1.0)), 0.0)
 
 
 def visible_where(visible: Bool[Array, ""], log_influence: Number) -> Float[Array, "1"]:
-    """`log_influence` where visible, exactly -inf elsewhere.
+    """`log_influence` if visible, otherwise exactly -inf.
 
     `log_influence` must be finite on both sides: the gradient runs through both.
     """
@@ -60,7 +64,7 @@ def visible_where(visible: Bool[Array, ""], log_influence: Number) -> Float[Arra
 
 
 def known_positive(value) -> bool:
-    """Whether all entries are finite and above 0; a traced value cannot be looked at and passes."""
+    """Whether all entries are finite and above 0; True for a traced value, which cannot be read."""
     try:
         concrete = np.asarray(value)
     except TracerArrayConversionError:
@@ -70,7 +74,7 @@ def known_positive(value) -> bool:
 
 
 def require_positive(kernel, *names: str):
-    """Reject coefficients that are not positive numbers."""
+    """Raise unless the named coefficients are positive numbers."""
     for name in names:
         value = getattr(kernel, name)
         if not known_positive(value):
@@ -80,7 +84,7 @@ def require_positive(kernel, *names: str):
 
 
 def require_dimension(kernel, dimension: int, remedy: str):
-    """Reject points whose number of spatial axes has no formula here."""
+    """Raise unless the number of spatial axes is 1, 2 or 3."""
     if dimension not in (1, 2, 3):
         raise InputError(
             f"{type(kernel).__name__} got points with {dimension} spatial axes; it is known for "
@@ -90,16 +94,14 @@ def require_dimension(kernel, dimension: int, remedy: str):
 
 # ------------------------------------------------------------------------------- kernel
 
-# What a kernel is: the logarithm of how strongly one point influences another.
-
 
 class AbstractKernel(eqx.Module):
     """log G(receiver − source), the additive attention bias Γ of the paper.
 
     Coordinates are physical and ordered x, y, z, t (time last where there is one). `resolution` is
-    the smallest separation along each axis that the readings can tell apart: lags and distances
-    are floored there, because a Green's function is singular at its source. Zero influence is
-    exactly -inf; every gradient is finite.
+    the smallest separation along each axis that the readings can resolve. Lags and distances are at
+    least that, because a Green's function is singular at its source. Zero influence is exactly -inf,
+    and all gradients are finite.
 
     >>> class Nearby(AbstractKernel):
     ...     def log_influence(self, receiver, source, resolution):
@@ -115,7 +117,7 @@ class AbstractKernel(eqx.Module):
     def log_influence(
         self, receiver: Point, source: Point, resolution: Point
     ) -> Float[Array, " #h"]:
-        """Log-influence of `source` on `receiver`: one number, or one per attention head."""
+        """The log-influence of `source` on `receiver`: one number, or one per attention head."""
 
     def bias(
         self,
@@ -126,8 +128,8 @@ class AbstractKernel(eqx.Module):
     ) -> Float[Array, "#h receivers sources"]:
         """Γ between two sets of points: one matrix per head (or one for all heads).
 
-        `period` is the length after which an axis repeats (infinite where it does not): influence
-        then comes from one image of the source, the one that `image` says.
+        `period` is the period of each axis (infinite where it is not periodic). Influence then comes
+        from one periodic image of the source, which `image` chooses.
         """
         _check(receivers, sources, resolution)
 
@@ -140,13 +142,12 @@ class AbstractKernel(eqx.Module):
         return jnp.moveaxis(table, -1, 0)
 
     def image(self, receiver: Point, source: Point, period: Point) -> Point:
-        """The copy of `source` on axes that repeat that influences `receiver` most: the nearest, unless a
-        flow carries influence away."""
+        """The periodic image of `source` that influences `receiver` most; by default the nearest one."""
         return nearest_image(receiver, source, period)
 
 
 def nearest_image(receiver: Point, source: Point, period: Point) -> Point:
-    """The copy of `source` that is closest to `receiver` on axes that repeat."""
+    """The periodic image of `source` that is nearest to `receiver`."""
     wraps = jnp.isfinite(period)
     length = jnp.where(wraps, period, 1.0)
     return source + jnp.where(wraps, length * jnp.round((receiver - source) / length), 0.0)
@@ -168,12 +169,10 @@ def _check(receivers, sources, resolution):
 
 # ------------------------------------------------------------------------------- composition
 
-# Kernels made of kernels, and the kernel that knows nothing.
-
 
 @register("none")
 class NoKernel(AbstractKernel):
-    """Γ = 0: every point influences every other alike (attention without physics).
+    """Γ = 0: all points influence one another equally (attention without physics).
 
     >>> import jax.numpy as jnp
     >>> NoKernel().log_influence(jnp.zeros(2), jnp.ones(2), jnp.ones(2))
@@ -186,7 +185,7 @@ class NoKernel(AbstractKernel):
 
 @register("sum")
 class SumKernel(AbstractKernel):
-    """Influence along several ways at once: Γ = log Σᵢ exp Γᵢ.
+    """The sum of the influences of several kernels: Γ = log Σᵢ exp Γᵢ.
 
     >>> import jax.numpy as jnp
     >>> SumKernel(NoKernel(), NoKernel()).log_influence(jnp.zeros(2), jnp.ones(2), jnp.ones(2))
@@ -203,7 +202,7 @@ class SumKernel(AbstractKernel):
     def log_influence(
         self, receiver: Point, source: Point, resolution: Point
     ) -> Float[Array, " #h"]:
-        return _together([k.log_influence(receiver, source, resolution) for k in self.kernels])
+        return _log_sum([k.log_influence(receiver, source, resolution) for k in self.kernels])
 
     def bias(
         self,
@@ -212,15 +211,15 @@ class SumKernel(AbstractKernel):
         resolution: Point,
         period: Point | None = None,
     ) -> Float[Array, "#h receivers sources"]:
-        """Each along its own way: where an axis repeats, kernels may ask for other images."""
-        return _together([k.bias(receivers, sources, resolution, period) for k in self.kernels])
+        """Γ of the sum; each kernel chooses its own periodic image of a source."""
+        return _log_sum([k.bias(receivers, sources, resolution, period) for k in self.kernels])
 
 
-def _together(terms: list[Float[Array, "..."]]) -> Float[Array, "..."]:
-    """log Σ exp; exactly -inf where all are."""
+def _log_sum(terms: list[Float[Array, "..."]]) -> Float[Array, "..."]:
+    """log Σᵢ exp(termᵢ), exactly -inf where all terms are."""
     table = jnp.stack(jnp.broadcast_arrays(*terms))
     visible = jnp.any(table > -jnp.inf, axis=0)
-    # Where all terms are -inf, log 0 would send NaN into the gradient: take log of a stand-in.
+    # Where all terms are -inf, the gradient of log 0 would be NaN, so zeros replace the terms.
     total = jax.nn.logsumexp(jnp.where(visible, table, 0.0), axis=0)
     return jnp.where(visible, total, -jnp.inf)
 
@@ -229,8 +228,8 @@ def _together(terms: list[Float[Array, "..."]]) -> Float[Array, "..."]:
 class LearnableStrength(AbstractKernel):
     """A kernel with a learnable positive strength per attention head: Γ_h = e^{raw_strength_h} · Γ.
 
-    Strength 1 (raw 0, the start) is the physics as given; towards 0 a head attends freely. What has
-    no influence keeps none at any strength.
+    The initial strength is 1 (raw strength 0), which leaves the kernel unchanged. With a strength near 0
+    a head attends freely. Zero influence stays zero at any strength.
 
     >>> import jax.numpy as jnp
     >>> kernel = LearnableStrength(NoKernel(), heads=4)
@@ -254,7 +253,7 @@ class LearnableStrength(AbstractKernel):
     ) -> Float[Array, " heads"]:
         log_influence = self.kernel.log_influence(receiver, source, resolution)
         visible = log_influence > -jnp.inf
-        # strength · (-inf) has gradient -inf · 0 = NaN: multiply a stand-in instead.
+        # The gradient of strength · (-inf) would be NaN, so zero replaces -inf in the product.
         scaled = self.strength * jnp.where(visible, log_influence, 0.0)
         return jnp.where(visible, scaled, -jnp.inf)
 

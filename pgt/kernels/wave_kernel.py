@@ -1,4 +1,4 @@
-"""Influence that travels at a finite speed."""
+"""The kernel of waves, whose influence travels at a finite speed."""
 
 import math
 
@@ -24,16 +24,16 @@ from pgt.kernels.kernel import (
 
 @register("wave")
 class WaveKernel(AbstractKernel):
-    """Light cone: the retarded Green's function of u_tt = c² ∇²u, zero outside r ≤ cΔt.
+    """The retarded Green's function of u_tt = c² ∇²u, which is zero outside the cone r ≤ cΔt.
 
     1D  G = 1 / 2c
-    2D  G = 1 / (2πc √(c²Δt² − r²)), the root floored at cτ
+    2D  G = 1 / (2πc √(c²Δt² − r²)), where the root is at least cτ
     3D  G = f(cΔt − r) / (4πc r),    f(s) = 35/(32cτ) · (1 − (s/cτ − 1)²)³ on 0 < s < 2cτ
 
-    In 3D the exact f is a Dirac pulse; any f(cΔt − r)/r solves the wave equation, so the pulse is
-    given the width the readings resolve, and set just behind the front so that nothing outruns c.
-    Δt is floored at the time resolution τ, so a point sees itself and its simultaneous neighbours
-    within cτ; 1/r is floored at the spatial resolution. `causal=False` adds the future cone.
+    In 3D the exact f is a Dirac pulse. Any f(cΔt − r)/r solves the wave equation, so the pulse has the
+    width that the readings resolve, and lies just behind the front so that nothing is faster than c.
+    Δt is at least the time resolution τ, so that a point sees itself and its simultaneous neighbours
+    within cτ; r in 1/r is at least the spatial resolution. `causal=False` adds the future cone.
 
     >>> import jax.numpy as jnp
     >>> kernel, resolution = WaveKernel(speed=1.0), jnp.array([0.01, 0.01])
@@ -54,20 +54,21 @@ class WaveKernel(AbstractKernel):
         reach = self.speed * floored_lag(lag, resolution, self.causal)
         pulse = self.speed * jnp.asarray(resolution[-1])
         if displacement.size == 1:
-            inside, log_profile = _plateau(displacement, reach)
+            inside, log_profile = _profile_1d(displacement, reach)
         elif displacement.size == 2:
-            inside, log_profile = _wake(displacement, reach, pulse)
+            inside, log_profile = _profile_2d(displacement, reach, pulse)
         else:
-            inside, log_profile = _shell(displacement, reach, pulse, jnp.min(resolution[:-1]))
+            inside, log_profile = _profile_3d(displacement, reach, pulse, jnp.min(resolution[:-1]))
         visible = inside & (has_begun(lag, resolution) | (not self.causal))
         return visible_where(visible, log_profile - jnp.log(self.speed))
 
 
-def _plateau(displacement: Float[Array, "1"], reach: Number) -> tuple[Bool[Array, ""], Number]:
+def _profile_1d(displacement: Float[Array, "1"], reach: Number) -> tuple[Bool[Array, ""], Number]:
+    """Whether the receiver is inside the cone, and log(cG) there."""
     return jnp.abs(displacement[0]) <= reach, -math.log(2) * jnp.ones_like(reach)
 
 
-def _wake(
+def _profile_2d(
     displacement: Float[Array, "2"], reach: Number, pulse: Number
 ) -> tuple[Bool[Array, ""], Number]:
     root_squared = reach**2 - jnp.sum(displacement**2)
@@ -75,12 +76,12 @@ def _wake(
     return root_squared >= 0, -math.log(2 * math.pi) - log_root
 
 
-def _shell(
+def _profile_3d(
     displacement: Float[Array, "3"], reach: Number, pulse: Number, smallest: Number
 ) -> tuple[Bool[Array, ""], Number]:
     radius = length(displacement)
     behind_front = (reach - radius) / pulse
-    # (1 − (s − 1)²) = s (2 − s): as a product it cannot round to zero inside the pulse.
+    # 1 − (s − 1)² is written as the product s (2 − s), which cannot round to zero inside the pulse.
     inside = (behind_front > 0) & (behind_front < 2)
     safe = jnp.where(inside, behind_front, 1.0)
     log_pulse = math.log(35 / 32) - jnp.log(pulse) + 3 * (jnp.log(safe) + jnp.log(2 - safe))

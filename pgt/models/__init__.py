@@ -1,6 +1,18 @@
-"""Observations to field.
+"""Models: a model maps readings to a field that can be evaluated at any point.
 
 Each model is found in run files under the name that it registers.
+
+- field_model.py: the contracts of a model and of a network, and the frame that converts units
+- pgt.py, family_pgt.py: the Physics-Guided Transformer for one data set, and for a family of systems
+- hypernetwork.py: a network that writes the SIREN of one system of a family
+- coordinate_networks.py: PINN, SIREN and WIRE
+- deeponet.py, fno.py, pinnsformer.py: DeepONet, the Fourier neural operator and PINNsFormer
+- features.py: sums of random sines, fitted in closed form
+- exact_waves.py, singular_functions.py: waves that satisfy an equation; functions at holes and corners
+- tensor_grid.py: sums of sines on a tensor grid
+- mesh_solution.py: piecewise polynomials on the mesh of the solver
+- boundary_lift.py: a model that meets boundary values by construction
+- linearised.py: a fitted model, moved along one direction of its posterior
 """
 
 from pgt.models.boundary_lift import Lifted as Lifted

@@ -1,4 +1,4 @@
-"""Models that meet boundary values on a wall by construction."""
+"""`Lifted`: a model that meets boundary values on a wall by construction, u = g(z) + d(z) N(z)."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ class Lifted(AbstractFieldModel):
 
     N is the field of another model. d is a formula that vanishes on the wall and nowhere else; it is
     smooth inside and preferably of order one, such as 1 − (R/r)² around a disk. The condition on that
-    wall holds exactly, so leave it out of the conditions. Other fields are those of N.
+    wall holds exactly, so leave it out of the conditions. Fields without a g are those of N.
 
     Parameters
     ----------
@@ -111,21 +111,23 @@ class Lifted(AbstractFieldModel):
             return None
         return Halves(halves.look, lambda seen, z: self._lifted(halves.answer(seen, z), z))
 
-    def _lifted(self, found: Float[Array, " c"], z: Point) -> Float[Array, " c"]:
+    def _lifted(self, base_fields: Float[Array, " c"], z: Point) -> Float[Array, " c"]:
         point = dict(zip(self.axes, z, strict=True))
         away = _value(self.away, point, WITH_JAX)
         columns = [
-            own if text is None else _value(text, point, WITH_JAX) + away * own
-            for text, own in zip(self.values, found, strict=True)
+            base if text is None else _value(text, point, WITH_JAX) + away * base
+            for text, base in zip(self.values, base_fields, strict=True)
         ]
-        return jnp.stack([jnp.asarray(column, found.dtype) for column in columns])
+        return jnp.stack([jnp.asarray(column, base_fields.dtype) for column in columns])
 
 
 def _value(text: str, point, operations):
+    """The value of a formula at a point given as {coordinate: number}."""
     return evaluate(parse(text), lambda name: point.get(name, CONSTANTS.get(name)), operations)
 
 
 def _check_names(base: AbstractFieldModel, domain: Domain, fields: Sequence[str], values) -> None:
+    """Raise where a prescribed value names no field, or where formulas would count from an origin."""
     if not values:
         raise InputError(
             "Lifted: no field is prescribed; write its value on the wall, such as u=0."
@@ -147,23 +149,23 @@ def _check_names(base: AbstractFieldModel, domain: Domain, fields: Sequence[str]
 
 
 def _check_formula(where: str, text: str, axes: Sequence[str]) -> None:
-    for found in names_in(parse(text)):
-        if found.name not in (*CONSTANTS, *axes):
-            raise unknown_name(text, found, axes, f"Lifted({where})")
+    for name in names_in(parse(text)):
+        if name.name not in (*CONSTANTS, *axes):
+            raise unknown_name(text, name, axes, f"Lifted({where})")
 
 
 def _check_vanishes(away: str, domain: Domain, wall: str) -> None:
     """Raise where d is not zero on the wall or not finite inside."""
     places = np.asarray(domain.wall(wall).places, float)
-    first = np.broadcast_to(domain.lower, (len(places), domain.dimension))
-    on_wall = np.column_stack([places, first[:, places.shape[1] :]])
+    lower = np.broadcast_to(domain.lower, (len(places), domain.dimension))
+    wall_points = np.column_stack([places, lower[:, places.shape[1] :]])
     with np.errstate(all="ignore"):
-        there, inside = (
+        on_wall, inside = (
             np.abs(_value(away, dict(zip(domain.axes, points.T, strict=True)), WITH_NUMPY))
-            for points in (on_wall, domain.even(1000))
+            for points in (wall_points, domain.even(1000))
         )
-    if not np.isfinite(inside).all() or not np.max(there) <= MAX_ON_WALL * np.mean(inside):
+    if not np.isfinite(inside).all() or not np.max(on_wall) <= MAX_ON_WALL * np.mean(inside):
         raise InputError(
             f"Lifted(away={away!r}): it has to vanish on the wall {wall!r} and be finite inside; it is "
-            f"up to {np.max(there):g} on the wall and {np.mean(inside):g} inside on average."
+            f"up to {np.max(on_wall):g} on the wall and {np.mean(inside):g} inside on average."
         )

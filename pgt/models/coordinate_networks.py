@@ -1,4 +1,4 @@
-"""Networks of the coordinate alone: readings are what they are fitted to, not what they read."""
+"""Networks of the coordinates alone, which see readings only in the loss: PINN, SIREN and WIRE."""
 
 import math
 
@@ -15,17 +15,17 @@ from pgt.nn.scaling import Scaling
 
 
 class CoordinateNetwork(AbstractNetwork):
-    """u(z) = layers(z): nothing is encoded, and all of it is tunable."""
+    """The network u(z) = layers(z); it encodes no readings, and all of its weights are tunable."""
 
     embedding: Embedding
     layers: Stack | GaborStack
 
     def encode(self, readings: UnitReadings) -> tuple[()]:
-        """Nothing: the readings only enter the loss."""
+        """An empty context: the readings only enter the loss."""
         return ()
 
     def decode(self, context: tuple[()], z: Float[Array, " d"]) -> Float[Array, " c"]:
-        """The layers at z."""
+        """The value of the layers at z."""
         return self.layers(self.embedding(z))
 
     def tunable(self) -> Stack | GaborStack:
@@ -34,8 +34,6 @@ class CoordinateNetwork(AbstractNetwork):
 
 
 # ------------------------------------------------------------------------------- pinn
-
-# The classical physics-informed neural network.
 
 
 @register("pinn")
@@ -86,8 +84,6 @@ class PINN(AbstractFrame):
 
 # ------------------------------------------------------------------------------- siren
 
-# The sinusoidal representation network.
-
 
 @register("siren")
 class SIREN(AbstractFrame):
@@ -95,9 +91,9 @@ class SIREN(AbstractFrame):
 
         h_1 = sin(ω₀(V_0 z + a_0)),  h_{l+1} = sin(ω₀(V_l h_l + a_l)),  u = R h_L + r
 
-    with V_0 ~ U(±1/inputs) and V_l ~ U(±√(6/width)/ω₀), so that what enters a sine has about unit
-    variance at any depth. Trained are W = ω₀V and b = ω₀a, which are the same functions. Adam's steps
-    do not know the scale of a weight: for these the authors' rate 1e-4 at ω₀ = 30 is 30·1e-4 = 3e-3.
+    with V_0 ~ U(±1/inputs) and V_l ~ U(±√(6/width)/ω₀), so that the argument of each sine has about unit
+    variance at any depth. Training changes W = ω₀V and b = ω₀a, which represent the same functions.
+    Adam's steps do not scale with a weight, so the authors' rate 1e-4 at ω₀ = 30 becomes 30·1e-4 = 3e-3.
 
     Parameters
     ----------
@@ -134,16 +130,16 @@ class SIREN(AbstractFrame):
     ):
         embedding, draw = Embedding(scaling.periodic), Draw(seed)
         outputs, hidden = len(scaling.mean), layers - 1
-        # Folding ω₀ into the weights keeps all arrays of order one, as every other model's are: one
-        # learning rate, one SOAP, one damping of the polish then suit all. With the factor outside, a
-        # step of 3e-3 would move what the sine sees by ω₀ times that.
+        # Folding ω₀ into the weights keeps all arrays of order one, as in every other model, so that one
+        # learning rate, one SOAP and one damping of the polish suit all models. With the factor outside,
+        # a step of 3e-3 would change the argument of the sine by ω₀ times that.
         stack = Stack(
             first_weight=first_weights(embedding.size, width, frequency, draw),
             first_bias=phases(width, draw),
             hidden_weight=hidden_weights(hidden, width, draw),
-            # Of the usual size, but not times ω₀: the unit variance of the theory is without biases.
+            # Biases are not multiplied by ω₀, because the theory finds unit variance without biases.
             hidden_bias=draw.uniform((hidden, width), 1 / math.sqrt(width)),
-            # The authors draw the linear readout as a hidden layer: the first field is small, ~1/ω₀.
+            # The authors draw the linear readout like a hidden layer; the initial field is of order 1/ω₀.
             readout=draw.uniform((outputs, width), math.sqrt(6 / width) / frequency),
             offset=zeros(outputs),
             activation="sine",
@@ -154,10 +150,9 @@ class SIREN(AbstractFrame):
 
 # ------------------------------------------------------------------------------- wire
 
-# The wavelet implicit neural representation.
 
-
-MOST_WAVES = 6  # ω₀/s₀: |ψ| reaches exp((ω₀/2s₀)²), at 6 already 8103
+# The largest ω₀/s₀: |ψ| reaches exp((ω₀/2s₀)²), which is 8103 at this ratio.
+MAX_FREQUENCY_RATIO = 6
 
 
 @register("wire")
@@ -205,10 +200,11 @@ class WIRE(AbstractFrame):
         spread: Positive = 1.0,
         seed: Seed = 0,
     ):
-        if frequency > MOST_WAVES * spread:
+        if frequency > MAX_FREQUENCY_RATIO * spread:
             raise InputError(
-                f"WIRE(frequency={frequency}, spread={spread}): at a ratio above {MOST_WAVES} the "
-                f"wavelets overflow; raise spread to at least {frequency / MOST_WAVES:.3g}."
+                f"WIRE(frequency={frequency}, spread={spread}): at a ratio above "
+                f"{MAX_FREQUENCY_RATIO} the wavelets overflow; raise spread to at least "
+                f"{frequency / MAX_FREQUENCY_RATIO:.3g}."
             )
         embedding, outputs = Embedding(scaling.periodic), len(scaling.mean)
         stack = GaborStack(

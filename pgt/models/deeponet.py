@@ -1,4 +1,4 @@
-"""The deep operator network, with a branch for readings at places that were not fixed beforehand.
+"""DeepONet: the deep operator network, with a branch that takes readings at any positions.
 
 readings ──MLP each──► masked mean ──MLP──► coefficients b ──┐
 query z ──tanh layers──► basis t(z) ─────────────────────────┴──► u(z) = Σ_k b_k t_k(z) + offset
@@ -40,7 +40,7 @@ class Trunk(eqx.Module):
 
 
 class BranchAndTrunk(AbstractNetwork):
-    """b = MLP( mean_i MLP[z_i, u_i, mask_i] ), then u(z) = Σ_k b_k t_k(z) + offset."""
+    """The network u(z) = Σ_k b_k t_k(z) + offset with b = MLP( mean_i MLP[z_i, u_i, mask_i] )."""
 
     embedding: Embedding
     each: Mlp
@@ -59,7 +59,7 @@ class BranchAndTrunk(AbstractNetwork):
         self.offset = zeros(fields)
 
     def encode(self, readings: UnitReadings) -> Float[Array, "c k"]:
-        """Readings → coefficients of the basis."""
+        """The coefficients b of the basis, from the readings."""
         places = jax.vmap(self.embedding)(readings.points)
         rows = [places, readings.values, readings.mask.astype(places.dtype)]
         features = jax.vmap(self.each)(jnp.concatenate(rows, axis=-1))  # n w
@@ -69,7 +69,7 @@ class BranchAndTrunk(AbstractNetwork):
         return self.together(mean).reshape(len(self.offset), -1)
 
     def decode(self, context: Float[Array, "c k"], z: Float[Array, " d"]) -> Float[Array, " c"]:
-        """Σ_k b_k t_k(z) + offset."""
+        """The fields Σ_k b_k t_k(z) + offset."""
         return context @ self.trunk(self.embedding(z)) + self.offset
 
     def tunable(self):
@@ -85,15 +85,16 @@ class DeepONet(AbstractFrame):
         u_f(z) = Σ_k b_fk t_k(z) + offset_f
         b = MLP( mean_i MLP[z_i, u_i, mask_i] )        t = tanh layers of z
 
-    The papers' branch is an MLP on readings at fixed sensors. Sensors here are where they are, so the
-    branch is a deep set (Zaheer et al. 2017): it knows each reading's place and not its number.
+    The papers' branch is an MLP on readings at fixed sensors. Here the positions of sensors differ
+    between data sets, so the branch is a deep set (Zaheer et al. 2017): it takes the position of each
+    reading and does not depend on the order of the readings.
 
     Parameters
     ----------
     scaling
         Scales of the problem, `Scaling.fit(observations, domain)`.
     width, layers
-        Of the trunk; the branch has the same width.
+        Width and number of layers of the trunk; the branch has the same width.
     basis
         The number of functions t_k.
 

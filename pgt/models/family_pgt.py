@@ -1,11 +1,11 @@
-"""The Physics-Guided Transformer that is trained once and answers for many systems of a family.
+"""`FamilyPGT`: a Physics-Guided Transformer that is trained once on a family and answers for its systems.
 
     readings ──tokens──► blocks with Γ ──► tokens, global token
                                                  │
     point z ──MLP──► cross-attention with Γ ──► g(z) ──► hypernetwork ──► FiLM-SIREN(z) ──► u(z)
 
-Γ acts among the readings and between point and reading. That of the system's own equation is told anew
-for every system, so that it need not be learned; `PGT` (pgt.py) is the network of a single data set.
+Γ acts among the readings and between the point and each reading. Each system brings the Γ of its own
+equation, so that the network need not learn it. `PGT` (pgt.py) is the network for a single data set.
 
 Shapes in trailing comments: n readings, w width, h heads, c fields, e numbers of an embedded point.
 """
@@ -26,8 +26,10 @@ from pgt.nn.layers import Draw, Embedding
 
 
 class FamilyPGTSizes(NamedTuple):
-    """The sizes of a `FamilyPGT`: width, blocks and heads of the encoder; width, layers and frequency of
-    the decoder.
+    """The sizes of a `FamilyPGT`.
+
+    The encoder has `width`, `blocks` and `heads`; the decoder has `decoder_width`, `layers` and a
+    `frequency`.
 
     >>> FamilyPGTSizes(width=32).heads
     4
@@ -42,7 +44,7 @@ class FamilyPGTSizes(NamedTuple):
 
 
 class SeenReadings(NamedTuple):
-    """What the encoder learned from the readings of one system."""
+    """The encoded readings of one system."""
 
     keys: Float[Array, "m h k"]  # of the global token and of every reading
     values: Float[Array, "m h k+1"]
@@ -52,7 +54,7 @@ class SeenReadings(NamedTuple):
 
 
 class FamilyPGT(AbstractNetwork):
-    """Readings are tokens, and so is the point that is asked for; all in unit coordinates.
+    """The network; readings and the evaluation point are tokens, in unit coordinates.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
@@ -79,7 +81,8 @@ class FamilyPGT(AbstractNetwork):
     decoder: FilmDecoder
     spread_head: Dense
 
-    noise_sources = ("encoder",)  # where a noise level may come from: there is no readout to solve
+    # A noise level can only come from the encoder, because no readout is solved for.
+    noise_sources = ("encoder",)
 
     def __init__(
         self, embedding: Embedding, fields: int, numbers: int, sizes: FamilyPGTSizes, draw: Draw
@@ -105,7 +108,7 @@ class FamilyPGT(AbstractNetwork):
     # ------------------------------------------------------------------ encoder
 
     def encode(self, readings: UnitReadings) -> SeenReadings:
-        """Readings → tokens that have attended to one another under Γ."""
+        """The tokens of the readings after they have attended to one another under Γ."""
         count = jnp.log1p(jnp.sum(readings.visible)) / 4
         numbers = self.embed_numbers(jnp.append(jnp.asarray(readings.numbers), count))
         tokens = (
@@ -125,11 +128,11 @@ class FamilyPGT(AbstractNetwork):
         return SeenReadings(keys, with_one(values), sequence[0], numbers, readings)
 
     def summarize(self, readings: UnitReadings) -> Float[Array, " 0"]:
-        """Nothing: what is encoded takes no other precision than the encoder."""
+        """An empty array: nothing needs a higher precision than the encoder."""
         return jnp.zeros(0)
 
     def solve_readout(self, readings: UnitReadings, summary: Float[Array, " 0"]) -> SeenReadings:
-        """As `encode`."""
+        """The encoded readings, as from `encode`."""
         return self.encode(readings)
 
     # ------------------------------------------------------------------ decoder
@@ -140,21 +143,21 @@ class FamilyPGT(AbstractNetwork):
         return self.decoder.answer(self.embedding(z), seen)
 
     def spread(self, context: SeenReadings, z: Float[Array, " d"]) -> Float[Array, " c"]:
-        """σ of the fields at z; its training does not change the fields."""
+        """The standard deviation of the fields at z; its training does not change the fields."""
         local = jnp.concatenate([self._local(context, z), context.everywhere])
         return INITIAL_NOISE * jnp.exp(self.spread_head(jax.lax.stop_gradient(local)))
 
     def without_slopes(self, context: SeenReadings) -> SeenReadings:
-        """The field as the spread is trained on it: `spread` itself holds the rest back."""
+        """The context unchanged: `spread` itself stops the gradients."""
         return context
 
     def _local(self, context: SeenReadings, z: Float[Array, " d"]) -> Float[Array, " w"]:
-        """What the readings say of z: cross-attention, guided by Γ between z and every reading."""
+        """Cross-attention of z to the readings, with Γ between z and each reading as its bias."""
         readings = context.readings
         row = readings.guided(z[None], readings.points, readings.visible)[:, 1]  # h n+1
-        asked = self.ask(self.query(octaves(self.embedding(z))) + context.numbers)
-        return attend(asked, context.keys, context.values, row).reshape(-1)
+        query = self.ask(self.query(octaves(self.embedding(z))) + context.numbers)
+        return attend(query, context.keys, context.values, row).reshape(-1)
 
     def tunable(self) -> tuple[()]:
-        """Nothing: its weights are those of all systems."""
+        """No arrays: the weights are shared by all systems."""
         return ()

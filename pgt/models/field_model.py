@@ -1,4 +1,10 @@
-"""What a model is: readings in, a field that can be asked anywhere out."""
+"""What a model is: it maps readings to a field that can be evaluated at any point.
+
+`AbstractFieldModel` is the contract of a model in physical units. `AbstractNetwork` is the contract of a
+network in unit coordinates and standardised values; `AbstractTwoStageNetwork` splits its decoder for
+faster second-order steps. `AbstractFrame` turns a network into a model: it holds the scaling and the
+kernel and does all conversion of units.
+"""
 
 import abc
 from collections.abc import Callable, Sequence
@@ -18,19 +24,21 @@ from pgt.nn.scaling import Scaling
 
 
 class Halves(NamedTuple):
-    """`decode` in two steps, decode(context, z) = answer(look(context, z), z); only the second uses
-    what is tunable."""
+    """`decode` in two steps, decode(context, z) = answer(look(context, z), z).
+
+    Only the second step uses the tunable arrays.
+    """
 
     look: Callable[[PyTree[Array], Point], Float[Array, "..."]]
     answer: Callable[[Float[Array, "..."], Point], Float[Array, " c"]]
 
 
 class AbstractFieldModel(eqx.Module):
-    """`encode` looks at the readings once, `decode` answers at one point.
+    """A model: `encode` reads the readings once, `decode` evaluates the fields, in physical units.
 
-    Both are pure. Physical units outside; `decode` is smooth in `z`; the order of the readings does
-    not matter; a hidden value is never read. `encode` works under `vmap` over many observation sets.
-    Most models are a network in a frame (network.py, frame.py), which takes care of the units.
+    Both functions are pure. `decode` is smooth in `z`, the order of the readings does not matter, and a
+    hidden value is never read. `encode` works under `vmap` over many observation sets. Most models are a
+    network in a frame, which converts the units.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
@@ -43,13 +51,13 @@ class AbstractFieldModel(eqx.Module):
     """
 
     part: ClassVar[str] = "model"
-    # Whether its numbers are trained, with readings held out; others are solved for.
+    # Whether the weights are trained, with readings held out; otherwise they are solved for.
     is_trained: ClassVar[bool] = True
     scaling: eqx.AbstractVar[Scaling]
 
     @abc.abstractmethod
     def encode(self, observations: Observations) -> PyTree[Array]:
-        """What the readings say, in whatever form `decode` wants it."""
+        """The context: the readings in the form that `decode` needs."""
 
     @abc.abstractmethod
     def decode(self, context: PyTree[Array], z: Point) -> Float[Array, " c"]:
@@ -57,10 +65,10 @@ class AbstractFieldModel(eqx.Module):
 
     @abc.abstractmethod
     def tunable(self) -> PyTree[Array]:
-        """The arrays a second-order step may tune, a few thousand numbers; `encode` must not use them."""
+        """The few thousand numbers that second-order steps may tune; `encode` must not use them."""
 
     def halves(self) -> Halves | None:
-        """`decode` in two steps, for a faster second-order step; None where it is one."""
+        """`decode` in two steps, for faster second-order steps; None if it cannot be split."""
         return None
 
     def on_grid(
@@ -69,18 +77,21 @@ class AbstractFieldModel(eqx.Module):
         along: Sequence[int] = (),
         tuned: Float[Array | np.ndarray, "k ..."] | None = None,
     ) -> Float[np.ndarray, "k c *shape"] | None:
-        """All fields on the grid of these positions along each coordinate, or their derivative along the
-        axes listed, for each of the values `tuned` of what is tunable; default: its own, k = 1. None
-        where the model has no faster way than point by point, or is not linear in what is tunable."""
+        """All fields on the grid of these positions, or their derivative along the listed axes.
+
+        There is one result for each of the k values `tuned` of the tunable arrays; by default for the
+        model's own value. None if the model has no faster way than point by point, or is not linear in
+        its tunable arrays.
+        """
         return None
 
     @property
     def predicts_variance(self) -> bool:
-        """Whether there is a `log_variance`."""
+        """Whether the model predicts a `log_variance`."""
         return False
 
     def log_variance(self, context: PyTree[Array], z: Point) -> Float[Array, " c"]:
-        """Logarithm of the aleatoric variance at one point, in units of the fields' spread."""
+        """The logarithm of the aleatoric variance at one point, in units of the fields' spread."""
         raise InputError(
             f"{type(self).__name__} predicts no variance; PGT(..., variance_head=True) does."
         )
@@ -88,15 +99,15 @@ class AbstractFieldModel(eqx.Module):
 
 # ------------------------------------------------------------------------------- network
 
-# What a network is: numbers of order one in, numbers of order one out, no units and no physics.
+# A network maps numbers of order one to numbers of order one; it knows no units and no physics.
 
 
 class UnitReadings(eqx.Module):
-    """Readings as a network sees them: unit coordinates in [-1, 1], standardised values.
+    """The readings that a network receives: unit coordinates in [-1, 1] and standardised values.
 
-    `gamma(receivers, sources)` is Γ between two sets of points in unit coordinates, one matrix per
-    attention head or one for all: all that a network ever learns of the physics, but for the `numbers`:
-    the dimensionless coefficients of the system, told to networks that serve many (families/).
+    `gamma(receivers, sources)` is Γ between two sets of points in unit coordinates, with one matrix per
+    attention head or one for all. Γ is all that the network knows of the physics, except for `numbers`:
+    the dimensionless coefficients of the system, for networks that serve many systems (families/).
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
@@ -117,7 +128,7 @@ class UnitReadings(eqx.Module):
 
     @property
     def visible(self) -> Bool[Array, " n"]:
-        """Which of them say anything: a reading of nothing is padding."""
+        """Whether a reading has any value; a reading without values is padding."""
         return jnp.any(self.mask, axis=-1)
 
     def guided(
@@ -127,19 +138,21 @@ class UnitReadings(eqx.Module):
         visible: Bool[Array, " sources"],
         tokens: int = 1,
     ) -> Float[Array, "#h all_receivers all_sources"]:
-        """Γ with rows and columns for global `tokens`: no bias, always visible, so that no row is ever
-        empty. Padding is invisible to all."""
+        """Γ with additional rows and columns for global `tokens`.
+
+        The tokens have no bias and are always visible, so that no row is empty. Padding is never visible.
+        """
         bias = jnp.pad(self.gamma(receivers, sources), ((0, 0), (tokens, 0), (tokens, 0)))
         seen = jnp.concatenate([jnp.ones(tokens, bool), visible])
         return jnp.where(seen, bias, -jnp.inf)
 
 
 class AbstractNetwork(eqx.Module):
-    """`encode` looks at the readings once, `decode` answers at one point.
+    """A network: `encode` reads the readings once, `decode` evaluates the standardised field at a point.
 
-    Both are pure, `decode` is smooth in `z`, the order of the readings does not matter, and `encode`
-    works under `vmap`. A frame (frame.py) turns a network into a model of physical quantities; the
-    same network may stand in several.
+    Both functions are pure, `decode` is smooth in `z`, the order of the readings does not matter, and
+    `encode` works under `vmap`. A frame turns a network into a model of physical quantities; several
+    frames may share one network.
 
     >>> class Mean(AbstractNetwork):
     ...     offset: Float[Array, " c"]
@@ -163,7 +176,7 @@ class AbstractNetwork(eqx.Module):
 
     @abc.abstractmethod
     def encode(self, readings: UnitReadings) -> PyTree[Array]:
-        """What the readings say, in whatever form `decode` wants it."""
+        """The context: the readings in the form that `decode` needs."""
 
     @abc.abstractmethod
     def decode(self, context: PyTree[Array], z: Float[Array, " d"]) -> Float[Array, " c"]:
@@ -171,25 +184,25 @@ class AbstractNetwork(eqx.Module):
 
     @abc.abstractmethod
     def tunable(self) -> PyTree[Array]:
-        """The arrays a second-order step may tune, a few thousand numbers; `encode` must not use them."""
+        """The few thousand numbers that second-order steps may tune; `encode` must not use them."""
 
     @property
     def predicts_variance(self) -> bool:
-        """Whether there is a `log_variance`."""
+        """Whether the model predicts a `log_variance`."""
         return False
 
     def log_variance(self, context: PyTree[Array], z: Float[Array, " d"]) -> Float[Array, " c"]:
-        """Logarithm of the aleatoric variance of the standardised fields at one point."""
+        """The logarithm of the aleatoric variance of the standardised fields at one point."""
         raise InputError(
             f"{type(self).__name__} predicts no variance; PGT(..., variance_head=True) does."
         )
 
 
 class AbstractTwoStageNetwork(AbstractNetwork):
-    """A network whose `decode` first looks at the context, then answers.
+    """A network whose `decode` consists of `look`, which uses the context, and `answer`.
 
-    Where all that is tunable lies in the second stage, a second-order step looks once and then only
-    answers, which is faster.
+    All tunable arrays are in the second stage, so that a second-order step calls `look` once per point
+    and then only `answer`, which is faster.
 
     >>> class Tilted(AbstractTwoStageNetwork):
     ...     slope: Float[Array, "c d"]
@@ -211,38 +224,34 @@ class AbstractTwoStageNetwork(AbstractNetwork):
 
     @abc.abstractmethod
     def look(self, context: PyTree[Array], z: Float[Array, " d"]) -> Float[Array, "..."]:
-        """What the context says about one point: all that `answer` needs of it, nothing tunable."""
+        """What `answer` needs of the context at one point; it uses nothing tunable."""
 
     @abc.abstractmethod
     def answer(self, seen: Float[Array, "..."], z: Float[Array, " d"]) -> Float[Array, " c"]:
-        """The standardised fields at one point, from what `look` saw there."""
+        """The standardised fields at one point, from the result of `look` there."""
 
     def decode(self, context: PyTree[Array], z: Float[Array, " d"]) -> Float[Array, " c"]:
-        """The answer to what is seen."""
+        """The standardised fields at one point: `answer` of `look`."""
         return self.answer(self.look(context, z), z)
 
 
 # ------------------------------------------------------------------------------- frame
 
-# The frame around a network: units and physics outside, numbers of order one inside.
-#
 #     readings, points ──► unit coordinates, standardised values, Γ ──► network ──► values ──► fields
 #
-# A network (network.py) knows neither metres nor diffusivities. What makes it a model of one system
-# stands around it: `scaling`, which is the domain and the size of the fields, and `kernel`, which
-# is how influence spreads there. All conversion happens here, so that a network cannot do it
-# differently; the same weights serve in the frame of another system, in other units, and under
-# `vmap` in many frames at once.
+# A frame makes a network a model of one system. It holds `scaling`, the extent of the domain and the size
+# of the fields, and `kernel`, which says how influence spreads. All conversion of units happens here. The
+# same weights serve in the frame of another system, in other units, and under `vmap` in many frames.
 #
-# Γ depends on differences of points alone. It is computed from unit coordinates times half extents,
-# counted from the middle of the domain: a large offset of the coordinates costs no digits.
+# Γ depends only on differences of points. It is computed from unit coordinates times half extents, which
+# count from the middle of the domain, so that a large offset of the coordinates costs no digits.
 
 
 class Gamma(eqx.Module):
     """Γ between points in unit coordinates: the log-influence of sources on receivers.
 
-    A Green's function has units, an attention logit has none: Γ counts from the influence of a point
-    on itself where nothing smaller than the domain is resolved.
+    A Green's function has units and an attention logit has none. Γ is therefore relative to the influence
+    of a point on itself when nothing smaller than the domain is resolved.
     """
 
     kernel: AbstractKernel
@@ -255,40 +264,40 @@ class Gamma(eqx.Module):
         bias = self.kernel.bias(
             receivers * size, sources * size, scaling.resolution, scaling.period
         )
-        here = jnp.zeros_like(size)
-        own = self.kernel.log_influence(here, here, 2 * size)
-        return bias - jnp.where(own > -jnp.inf, own, 0.0)[:, None, None]
+        point = jnp.zeros_like(size)
+        reference = self.kernel.log_influence(point, point, 2 * size)
+        return bias - jnp.where(reference > -jnp.inf, reference, 0.0)[:, None, None]
 
 
 class AbstractFrame(AbstractFieldModel):
-    """A network as a model in physical units."""
+    """A model in physical units that consists of a network, a scaling and a kernel."""
 
     kernel: eqx.AbstractVar[AbstractKernel]
     network: eqx.AbstractVar[AbstractNetwork]
 
     def unit_readings(self, observations: Observations) -> UnitReadings:
-        """The readings as the network sees them."""
+        """The readings in unit coordinates and standardised values."""
         scaling, mask = self.scaling, jnp.asarray(observations.mask)
-        # Selected, not multiplied: a hidden value may be NaN.
+        # Hidden values are selected away instead of multiplied by zero, because they may be NaN.
         values = jnp.where(mask, scaling.standardise(observations.values), 0.0)
         dtype = scaling.middle.dtype
         points = jnp.asarray(scaling.to_unit(observations.points), dtype)
         return UnitReadings(points, values.astype(dtype), mask, Gamma(self.kernel, scaling))
 
     def encode(self, observations: Observations) -> PyTree[Array]:
-        """What the network makes of the readings."""
+        """The context that the network encodes from the readings."""
         return self.network.encode(self.unit_readings(observations))
 
     def decode(self, context: PyTree[Array], z: Point) -> Float[Array, " c"]:
-        """The network's answer at one point, in physical units."""
+        """The fields at one point, in physical units."""
         return self._physical(self.network.decode(context, self._unit(z)))
 
     def tunable(self) -> PyTree:  # of arrays, or of what `eqx.tree_at` puts in their place
-        """The network's."""
+        """The tunable arrays of the network."""
         return self.network.tunable()
 
     def halves(self) -> Halves | None:
-        """The network's two stages, where it has them."""
+        """The two stages of the network, or None if it has only one."""
         network = self.network
         if not isinstance(network, AbstractTwoStageNetwork):
             return None
@@ -299,11 +308,11 @@ class AbstractFrame(AbstractFieldModel):
 
     @property
     def predicts_variance(self) -> bool:
-        """Whether the network does."""
+        """Whether the network predicts a `log_variance`."""
         return self.network.predicts_variance
 
     def log_variance(self, context: PyTree[Array], z: Point) -> Float[Array, " c"]:
-        """The network's: in units of the fields' spread it is the same number."""
+        """The logarithm of the variance; the network gives it in units of the fields' spread."""
         return self.network.log_variance(context, self._unit(z))
 
     def _unit(self, z: Point) -> Float[Array, " d"]:
@@ -315,7 +324,7 @@ class AbstractFrame(AbstractFieldModel):
 
 @checked
 class Frame(AbstractFrame):
-    """Any network as a model: one of your own, or one that was trained in another frame.
+    """A model made of any network: one of your own, or one that was trained in another frame.
 
     Parameters
     ----------
@@ -324,7 +333,7 @@ class Frame(AbstractFrame):
     network
         An `AbstractNetwork` for as many coordinates and fields, and for the same periodic axes.
     kernel
-        Γ, the physics in the attention of networks that ask for it.
+        Γ, the physics in the attention of networks that use it.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)

@@ -1,4 +1,4 @@
-"""The Fourier neural operator, on a grid that the scattered readings are rasterised to.
+"""`FNO`: the Fourier neural operator, on a grid to which the scattered readings are rasterised.
 
     readings ──raster──► value, mask, coordinate channels ──P──► Fourier layers ──► feature grid
                                                                                         │
@@ -24,15 +24,16 @@ from pgt.nn.attention import Dense, Mlp
 from pgt.nn.layers import Draw, Embedding, zeros
 from pgt.nn.scaling import Scaling
 
-STENCIL = 4  # nodes of a cubic B-spline that are not zero at a point, per axis
+# The number of nodes along an axis whose cubic B-splines are nonzero at a point.
+STENCIL = 4
 
 
 class FourierLayers(eqx.Module):
     """A stack of Fourier layers, h ← σ(W h + b + K h), K a spectral convolution (Li et al. 2021).
 
-    Every weight belongs to a mode of the box and none to a node, so that one set of weights acts on
-    the same function at any resolution. R is kept as two real arrays: optimisers and files know only
-    real numbers.
+    Each weight belongs to a mode of the box and none to a node, so that one set of weights acts on the
+    same function at any resolution. R is stored as two real arrays, because optimisers and files take
+    only real numbers.
     """
 
     real: Float[Array, "layers *modes w w"]
@@ -41,7 +42,8 @@ class FourierLayers(eqx.Module):
     bias: Float[Array, "layers w"]
 
     def __init__(self, width: int, modes: int, dimension: int, layers: int, draw: Draw):
-        # Both signs of the frequency along all axes but the last, where a real function repeats itself.
+        # Both signs of the frequency are kept along all axes but the last, where a real function's
+        # spectrum is symmetric.
         kept = (2 * modes,) * (dimension - 1) + (modes,)
         # |R|² sums to one over the inputs, so that a mode keeps its size from layer to layer.
         shape, scale = (layers, *kept, width, width), (2 * width) ** -0.5
@@ -63,7 +65,7 @@ def spectral_convolution(
     real: Float[Array, "*modes i o"],
     imaginary: Float[Array, "*modes i o"],
 ) -> Float[Array, "*grid o"]:
-    """F⁻¹(R · F h): a circular convolution whose kernel has only the lowest modes (Li et al. 2021)."""
+    """The circular convolution F⁻¹(R · F h), whose kernel has only the lowest modes (Li et al. 2021)."""
     sizes = nodes.shape[:-1]
     low = _low_modes(nodes, real.shape[len(sizes) - 1])
     mixed = jnp.einsum("...i,...io->...o", low, jax.lax.complex(real, imaginary))
@@ -71,7 +73,7 @@ def spectral_convolution(
 
 
 def _low_modes(nodes: Float[Array, "*grid i"], count: int) -> Complex[Array, "*modes i"]:
-    """The lowest modes, one axis after the other: what is dropped is not transformed further."""
+    """The lowest modes; each axis is truncated before the next one is transformed."""
     last = nodes.ndim - 2
     spectrum = jnp.fft.rfft(nodes, axis=last)[..., :count, :]
     for axis in range(last):
@@ -85,6 +87,7 @@ def _low_modes(nodes: Float[Array, "*grid i"], count: int) -> Complex[Array, "*m
 def _from_low_modes(
     spectrum: Complex[Array, "*modes o"], sizes: tuple[int, ...]
 ) -> Float[Array, "*grid o"]:
+    """The values on a grid of these sizes, from the lowest modes."""
     last = len(sizes) - 1
     for axis in range(last):
         positive, negative = jnp.split(spectrum, 2, axis=axis)
@@ -107,11 +110,11 @@ def interpolate(nodes: Float[Array, "*grid w"], position: Float[Array, " d"]) ->
     """Σ_k B(position - k) nodes_k, the uniform cubic B-spline with the nodes as control points.
 
     `position` counts in nodes. Value, slope and curvature are continuous from 1 to n - 2 along each
-    axis; beyond, the outermost cubic goes on.
+    axis; beyond, the outermost cubic is extrapolated.
     """
     *sizes, width = nodes.shape
     last_start = np.array(sizes) - STENCIL
-    # The cell is a constant of the point: only the place within it moves.
+    # The cell index has no gradient; only the position within the cell does.
     cell = jnp.floor(jax.lax.stop_gradient(position)).astype(jnp.int32)
     start = jnp.clip(cell - 1, 0, last_start.astype(np.int32))
     weights = cubic_weights(position - 1 - start)
@@ -125,20 +128,12 @@ def interpolate(nodes: Float[Array, "*grid w"], position: Float[Array, " d"]) ->
 
 # ------------------------------------------------------------------------------- fno
 
-# The Fourier neural operator, on a grid that the scattered readings are rasterised to.
-#
-#     readings ──raster──► value, mask, coordinate channels ──P──► Fourier layers ──► feature grid
-#                                                                                         │
-#     query z ──────────────────────────────────► cubic B-spline of the feature grid ──Q──► u(z)
-#
-# Shapes in trailing comments: n readings, N nodes of the grid, w width, c fields.
 
-
-HIDDEN = 128  # of the projection, as in the paper
+HIDDEN = 128  # The hidden width of the projection, as in the paper.
 
 
 class FourierNetwork(AbstractTwoStageNetwork):
-    """Raster, lifting P, Fourier layers, spline, projection Q."""
+    """The network: raster, lifting P, Fourier layers, spline and projection Q."""
 
     embedding: Embedding
     lift: Dense
@@ -164,10 +159,10 @@ class FourierNetwork(AbstractTwoStageNetwork):
     # ------------------------------------------------------------------ operator
 
     def encode(self, readings: UnitReadings) -> Float[Array, "*nodes w"]:
-        """Readings → feature grid, with what the spline needs beyond the ends of a periodic axis."""
+        """The feature grid of the readings, extended beyond the ends of periodic axes for the spline."""
         channels = jnp.concatenate([self._raster(readings), self._coordinates()], axis=-1)
         lifted = jax.vmap(self.lift)(channels).reshape(*self.grid, -1)
-        # An axis that does not repeat is followed by zeros, so that its ends do not touch.
+        # An axis that is not periodic is padded with zeros, so that its ends do not touch.
         margins = [(0, 0 if w else math.ceil(n / 4)) for n, w in self._axes()]
         features = self.layers(jnp.pad(lifted, [*margins, (0, 0)]))
         inside = features[tuple(slice(n) for n in self.grid)]
@@ -175,7 +170,7 @@ class FourierNetwork(AbstractTwoStageNetwork):
         return jnp.pad(inside, [*wrapped, (0, 0)], mode="wrap")
 
     def _raster(self, readings: UnitReadings) -> Float[Array, "N channels"]:
-        """Mean of the readings nearest to each node, 0 where there are none, and whether there are."""
+        """The mean of the readings nearest to each node (0 if none), and whether there are any."""
         node = self._nearest(readings.points)  # n
         empty = jnp.zeros((math.prod(self.grid), readings.mask.shape[-1]), readings.values.dtype)
         total = empty.at[node].add(readings.values)  # N c
@@ -188,7 +183,7 @@ class FourierNetwork(AbstractTwoStageNetwork):
         return jnp.ravel_multi_index(tuple(rounded.T), self.grid, mode="wrap")
 
     def _coordinates(self) -> Float[Array, "N e"]:
-        """What a network sees of each node's place."""
+        """The embedded coordinates of each node."""
         first, spacing = self._spacing()
         index = np.indices(self.grid).reshape(len(self.grid), -1).T
         unit = np.asarray((index - first) * spacing - 1, self.lift.weight.dtype)
@@ -205,7 +200,7 @@ class FourierNetwork(AbstractTwoStageNetwork):
         return interpolate(context, position + shift.astype(position.dtype))
 
     def answer(self, seen: Float[Array, " w"], z: Float[Array, " d"]) -> Float[Array, " c"]:
-        """u = Q(features); the point itself is already in the features."""
+        """The fields u = Q(features); the features already depend on z."""
         return self.project(seen)
 
     def tunable(self):
@@ -215,6 +210,7 @@ class FourierNetwork(AbstractTwoStageNetwork):
     # ------------------------------------------------------------------ the grid
 
     def _axes(self):
+        """The number of nodes of each axis and whether it is periodic."""
         return list(zip(self.grid, self.embedding.periodic, strict=True))
 
     def _spacing(self) -> tuple[np.ndarray, np.ndarray]:
@@ -224,7 +220,7 @@ class FourierNetwork(AbstractTwoStageNetwork):
         return np.array(first), 2 / np.array(cells)
 
     def _position(self, z: Float[Array, "*n d"]) -> Float[Array, "*n d"]:
-        """Unit coordinates counted in nodes."""
+        """The position in nodes of a point in unit coordinates."""
         first, spacing = (a.astype(z.dtype) for a in self._spacing())
         return (z + 1) / spacing + first
 

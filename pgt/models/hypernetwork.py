@@ -1,19 +1,18 @@
-"""A network that produces a network: one set of weights, trained once, answers for many systems.
+"""`HyperSiren`: a hypernetwork that is trained once on a family and answers for many of its systems.
 
     readings ──tokens──► blocks with Γ ──► global tokens ──► modulation of a SIREN: a basis ψ(z)
                                                                        │
     readings ─────────────── least squares in that basis ──► its readout ──► u(z) = R ψ(z)
 
-The encoder chooses the functions that the field of this system is a sum of. The readings determine the
-coefficients of the sum in closed form:
+The encoder takes the readings of one system and writes the weights of a SIREN, whose last hidden layer is
+a basis for the field of that system. The readings determine the coefficients of the basis in closed form:
 
     r = r₀ + L a,  a ~ N(0, 1),  readings = Ψ r + σ ε
     ⟹   a = (BᵀB + σ²)⁻¹ Bᵀ (readings − Ψ r₀),  B = Ψ L
 
-The global tokens determine r₀, σ and the scale of L. Coordinates along periodic axes are co-moving.
-The field passes through the readings as closely as their noise allows, which attention
-alone learns slowly, and it has a posterior spread. The result is an ordinary SIREN, which second-order
-steps can refine.
+The global tokens determine r₀, σ and the scale of L. Coordinates along periodic axes move with the flow.
+The field follows the readings as closely as their noise allows, which attention alone learns slowly, and
+it has a posterior spread. The result is an ordinary SIREN, which second-order steps can refine.
 
 Shapes in trailing comments: n readings, w width of the encoder, g global tokens, b width of the basis,
 c fields.
@@ -31,38 +30,45 @@ from pgt.models.field_model import AbstractNetwork, UnitReadings
 from pgt.nn.attention import Block, Dense, Mlp, Stack
 from pgt.nn.layers import Draw, Embedding, MovingEmbedding, first_weights, hidden_weights, phases
 
-FADES, SWINGS = -2.0, 0.0  # logarithms of the rates of the longest wave, before training
-LARGEST = 6.0  # of them: what fades faster is over at once
+# The logarithms of the decay rate and of the angular frequency of the longest wave, before training.
+LOG_DECAY_RATE, LOG_FREQUENCY = -2.0, 0.0
+# The largest logarithm of a rate; a wave that decays faster vanishes at once.
+MAX_LOG_RATE = 6.0
 
 
 class Waves(NamedTuple):
-    """The waves of one system: of each, how fast it fades and swings while the last axis goes by 1.
+    """The waves of one system, each with a wavenumber, a decay rate and an angular frequency.
+
+    Rates are per unit of the last axis, which is time and starts at -1.
 
     >>> one = Waves(jnp.array([1.0]), jnp.zeros(0), jnp.array([jnp.pi]))
     >>> [round(float(one(jnp.array([1.0, t]))[0]), 3) for t in (-1.0, 0.0)]
     [-1.0, -0.368]
     """
 
-    fading: Float[Array, " k"]
-    swinging: Float[Array, " k"]  # none where nothing swings
+    fading: Float[Array, " k"]  # decay rates
+    swinging: Float[Array, " k"]  # angular frequencies; empty where waves do not oscillate
     wavenumbers: Float[Array, " k"]
 
     def __call__(self, z: Float[Array, " d"]) -> Float[Array, " m"]:
-        """Sines and cosines along the first axis, times what is left of them at the last one."""
+        """The value of each wave at z: cosines and sines along the first axis that decay in time."""
         if not len(self.fading):
             return jnp.zeros(0, z.dtype)
-        since = z[-1] + 1
+        elapsed = z[-1] + 1
         angle = jnp.asarray(self.wavenumbers, z.dtype) * z[0]
-        left = jnp.exp(-self.fading * since)
-        along = jnp.concatenate([left * jnp.cos(angle), left * jnp.sin(angle)])
+        decay = jnp.exp(-self.fading * elapsed)
+        decaying = jnp.concatenate([decay * jnp.cos(angle), decay * jnp.sin(angle)])
         if not len(self.swinging):
-            return along
-        turned = jnp.tile(self.swinging * since, 2)
-        return jnp.concatenate([along * jnp.cos(turned), along * jnp.sin(turned)])
+            return decaying
+        phase = jnp.tile(self.swinging * elapsed, 2)
+        return jnp.concatenate([decaying * jnp.cos(phase), decaying * jnp.sin(phase)])
 
 
 class Rates(eqx.Module):
-    """log rate_k = start + power · log k + slope · numbers + own_k, of which training finds the parts."""
+    """The trained law log rate_k = start + power · log k + slope · numbers + own_k of the k-th wave.
+
+    `numbers` are the dimensionless numbers of the system.
+    """
 
     start: Float[Array, ""]
     power: Float[Array, ""]
@@ -76,15 +82,16 @@ class Rates(eqx.Module):
     def __call__(self, numbers: Float[Array, " n"]) -> Float[Array, " k"]:
         orders = jnp.log(jnp.arange(1, len(self.own) + 1))
         logs = self.start + self.power * orders + self.slope @ numbers + self.own
-        return jnp.exp(jnp.minimum(logs, LARGEST))
+        return jnp.exp(jnp.minimum(logs, MAX_LOG_RATE))
 
 
 class Modes(eqx.Module):
-    """Waves of a line or a ring, with a law of dispersion that training finds.
+    """The waves of one axis and time, with a trained dispersion relation.
 
-    Where coefficients are constant, an equation takes every wave for itself: it fades, as in diffusion,
-    with the square of its wavenumber, or swings in proportion to it. Which rates these are the numbers
-    of the equation tell. A mode that fades within a hundredth of the time is more than a SIREN learns.
+    Where coefficients are constant, an equation maps each wave to itself. A wave decays at a rate that
+    grows with the square of its wavenumber, as in diffusion, or oscillates at a frequency proportional to
+    its wavenumber. The rates depend on the dimensionless numbers of the system. A SIREN alone does not
+    learn waves that decay within a hundredth of the time span.
 
     >>> waves = Modes((False, False), numbers=1, count=3, swings=False)(jnp.zeros(1))
     >>> [round(float(rate), 2) for rate in waves.fading]
@@ -96,38 +103,36 @@ class Modes(eqx.Module):
     swinging: Rates | None
 
     def __init__(self, periodic: tuple[bool, ...], numbers: int, count: int, swings: bool):
-        # Of one axis and a time: the waves of more axes are too many to have them all.
+        # There are waves only for one axis and time; in more axes there would be too many of them.
         count = count if len(periodic) == 2 and not periodic[-1] else 0
         self.periodic = periodic[0]
-        self.fading = Rates(FADES, 2.0, numbers, count) if count else None
-        self.swinging = Rates(SWINGS, 1.0, numbers, count) if count and swings else None
+        self.fading = Rates(LOG_DECAY_RATE, 2.0, numbers, count) if count else None
+        self.swinging = Rates(LOG_FREQUENCY, 1.0, numbers, count) if count and swings else None
 
     @property
     def size(self) -> int:
-        """How many functions that are."""
+        """The number of functions: a cosine and a sine for each decay rate and each frequency."""
         return 2 * sum(len(rates.own) for rates in (self.fading, self.swinging) if rates)
 
     def __call__(self, numbers: Float[Array, " n"]) -> Waves:
-        told, none = jnp.asarray(numbers), jnp.zeros(0)
-        fading = none if self.fading is None else self.fading(told)
-        swinging = none if self.swinging is None else self.swinging(told)
+        numbers, none = jnp.asarray(numbers), jnp.zeros(0)
+        fading = none if self.fading is None else self.fading(numbers)
+        swinging = none if self.swinging is None else self.swinging(numbers)
         orders = jnp.arange(1, len(fading) + 1)
         return Waves(fading, swinging, jnp.pi * orders * (1.0 if self.periodic else 0.5))
 
 
-# ------------------------------------------------------------------------------- co moving
-
-# How fast a pattern goes round, told by the numbers of its equation.
+# ------------------------------------------------------------------------------- co-moving coordinates
 
 
 class Pace(eqx.Module):
-    """The drift along periodic axes while the last axis goes by 1; at first none.
+    """The trained velocity of the co-moving coordinates along periodic axes; zero before training.
 
-    A speed is among the dimensionless numbers by its logarithm, a mean flow as it is: so
+        drift = gain · exp(rate · numbers) + slope · numbers
 
-        drift = gain · exp(rate · numbers) + slope · numbers,
-
-    of which training finds the parts. Where nothing goes round, or the last axis does, there is none.
+    The dimensionless numbers contain a speed by its logarithm and a mean flow by its value; the two terms
+    serve one of them each. The drift is zero on axes that are not periodic, and everywhere if the last
+    axis is periodic.
 
     >>> Pace((True, False), numbers=2)(jnp.ones(2)).tolist()
     [0.0, 0.0]
@@ -150,47 +155,27 @@ class Pace(eqx.Module):
         if not any(self.moves):
             return drift
         numbers = jnp.asarray(numbers)
-        found = self.gain * jnp.exp(self.rate @ numbers) + self.slope @ numbers
-        return drift.at[np.flatnonzero(self.moves)].set(found)
+        periodic_drift = self.gain * jnp.exp(self.rate @ numbers) + self.slope @ numbers
+        return drift.at[np.flatnonzero(self.moves)].set(periodic_drift)
 
 
 # ------------------------------------------------------------------------------- hypernetwork
 
-# A network that produces a network: one set of weights, trained once, answers for many systems.
-#
-#     readings ──tokens──► blocks with Γ ──► global tokens ──► modulation of a SIREN: a basis ψ(z)
-#                                                                        │
-#     readings ─────────────── least squares in that basis ──► its readout ──► u(z) = R ψ(z)
-#
-# The encoder chooses the functions that the field of this system is a sum of. The readings
-# determine the coefficients of the sum in closed form:
-#
-#     r = r₀ + L a,  a ~ N(0, 1),  readings = Ψ r + σ ε
-#     ⟹   a = (BᵀB + σ²)⁻¹ Bᵀ (readings − Ψ r₀),  B = Ψ L
-#
-# The global tokens determine r₀, σ and the scale of L. Coordinates along periodic axes are co-
-# moving. The field passes through the readings as closely as their noise allows,
-# which attention alone learns slowly, and it has a posterior spread. The result is an ordinary
-# SIREN, which second-order steps can refine.
-#
-# Shapes in trailing comments: n readings, w width of the encoder, g global tokens, b width of the
-# basis, c fields.
-
-
 OCTAVES = 4  # The number of frequencies by which a token encodes its position.
-MIN_NOISE = (
-    1e-2  # The least σ, in units of the spread, at which single precision can factor BᵀB + σ².
-)
-SOLVES = (
-    3  # The first solve uses that σ; the others are iterative refinement down to a smaller one.
-)
-INITIAL_NOISE = 0.05  # σ before training, and the spread on top of the posterior's.
+# The least σ, in units of the spread, at which single precision can factor BᵀB + σ².
+MIN_NOISE = 1e-2
+# The number of solves: the first one uses that σ, the others refine the solution for a smaller σ.
+SOLVES = 3
+# σ before training, which is also the initial spread that is added to the posterior's.
+INITIAL_NOISE = 0.05
 
 
 class HyperSirenSizes(NamedTuple):
-    """The sizes of a `HyperSiren`: width, blocks, heads and global tokens of the encoder; width (the
-    number of basis functions), layers and frequency of the SIREN; `modes` is the number of waves beside
-    it with decay rates of their own, over one axis and time, and `swings` says whether they oscillate.
+    """The sizes of a `HyperSiren`.
+
+    The encoder has `width`, `blocks`, `heads` and global `tokens`. The SIREN has `basis` functions,
+    `layers` and a `frequency`. `modes` is the number of waves that are added to the basis, over one axis
+    and time, and `swings` says whether they also oscillate.
 
     >>> HyperSirenSizes(basis=64).layers
     3
@@ -210,7 +195,7 @@ class HyperSirenSizes(NamedTuple):
 class ModulatedSiren(AbstractNetwork):
     """The SIREN of one system plus its waves: u = layers(z) + amplitudes · waves(z).
 
-    Both see co-moving coordinates along periodic axes.
+    Both take coordinates that move with the flow along periodic axes.
     """
 
     embedding: MovingEmbedding
@@ -219,7 +204,7 @@ class ModulatedSiren(AbstractNetwork):
     amplitudes: Float[Array, "c m"]
 
     def encode(self, readings: UnitReadings) -> tuple[()]:
-        """Nothing: the weights depend on the readings already."""
+        """An empty context: the weights already depend on the readings."""
         return ()
 
     def decode(self, context: tuple[()], z: Float[Array, " d"]) -> Float[Array, " c"]:
@@ -233,7 +218,7 @@ class ModulatedSiren(AbstractNetwork):
         return jnp.concatenate([h, self.waves(self.embedding.moved(z)), jnp.ones(1, h.dtype)])
 
     def with_readout(self, readout: Float[Array, "c b"]) -> "ModulatedSiren":
-        """The same basis with other coefficients."""
+        """A copy with the same basis and other coefficients."""
         width = self.layers.readout.shape[1]
         parts = readout[:, :width], readout[:, -1], readout[:, width:-1]
         where = lambda n: (n.layers.readout, n.layers.offset, n.amplitudes)  # noqa: E731
@@ -326,7 +311,7 @@ class HyperSiren(AbstractNetwork):
     # ------------------------------------------------------------------ encoder
 
     def encode(self, readings: UnitReadings) -> FieldPosterior:
-        """Readings → the field of their system."""
+        """The field of the system that the readings come from."""
         return self.solve_readout(readings, self.summarize(readings))
 
     def summarize(self, readings: UnitReadings) -> Float[Array, " gw"]:
@@ -345,16 +330,16 @@ class HyperSiren(AbstractNetwork):
         sequence, _ = jax.lax.scan(
             lambda s, layer: (eqx.combine(layer, plain)(s, bias), None), sequence, stacked
         )
-        found = sequence[:g]
-        found = found - jnp.mean(found, axis=-1, keepdims=True)
-        size = jnp.mean(found**2, axis=-1, keepdims=True)
-        return (found * jax.lax.rsqrt(size + 1e-5)).ravel()
+        tokens = sequence[:g]
+        tokens = tokens - jnp.mean(tokens, axis=-1, keepdims=True)
+        variance = jnp.mean(tokens**2, axis=-1, keepdims=True)
+        return (tokens * jax.lax.rsqrt(variance + 1e-5)).ravel()
 
     def solve_readout(self, readings: UnitReadings, summary: Float[Array, " gw"]) -> FieldPosterior:
         """The posterior of the readout under the noise level that the global tokens predict."""
         # GPUs round the factors of a product to 10 bits by default, which is too few for a solve.
         with jax.default_matmul_precision("highest"):
-            return self._solved(readings, summary)
+            return self._posterior(readings, summary)
 
     def prior(self, readings: UnitReadings, summary: Float[Array, " gw"]):
         """The basis network, L, r₀ and σ that the global tokens predict."""
@@ -368,19 +353,19 @@ class HyperSiren(AbstractNetwork):
         initial = jnp.log(jnp.array([1.0, INITIAL_NOISE]))
         return self.spread_head(jax.lax.stop_gradient(summary)) + initial
 
-    def _solved(self, readings: UnitReadings, summary: Float[Array, " gw"]) -> FieldPosterior:
+    def _posterior(self, readings: UnitReadings, summary: Float[Array, " gw"]) -> FieldPosterior:
         network, directions, mean, noise = self.prior(readings, summary)
         features = jax.vmap(network.features)(readings.points)  # n b
         sigma = jnp.hypot(MIN_NOISE, noise)
-        misses = jnp.where(readings.mask, readings.values - features @ mean.T, 0.0)  # n c
+        misfits = jnp.where(readings.mask, readings.values - features @ mean.T, 0.0)  # n c
         rows = jnp.einsum("nb,cbm->ncm", features, directions)
         rows = jnp.where(readings.mask[..., None], rows, 0.0).reshape(-1, directions.shape[-1])
         normal = rows.T @ rows + sigma**2 * jnp.eye(rows.shape[-1])
         factor = jnp.linalg.cholesky(normal)
         weights = jnp.zeros(rows.shape[-1])
         for _ in range(SOLVES):
-            left = rows.T @ (misses.reshape(-1) - rows @ weights) - noise**2 * weights
-            weights = weights + jax.scipy.linalg.cho_solve((factor, True), left)
+            residual = rows.T @ (misfits.reshape(-1) - rows @ weights) - noise**2 * weights
+            weights = weights + jax.scipy.linalg.cho_solve((factor, True), residual)
         network = network.with_readout(mean + directions @ weights)
         return FieldPosterior(network, factor, directions, sigma, self.spread_correction(summary))
 
@@ -389,7 +374,7 @@ class HyperSiren(AbstractNetwork):
     ) -> ModulatedSiren:
         """The modulated SIREN and its waves, with a readout of zero."""
         c, b = self.directions.shape[0], len(self.first_bias)
-        # Along every axis by itself: a frequency in time is modulated apart from one in space.
+        # The first layer is modulated along each axis, so that frequencies in time and space can differ.
         first, hidden = jnp.split(self.modulation(summary), [b * (self.embedding.size + 1)])
         first = first.reshape(b, -1)  # b e+1
         scale, shift = jnp.split(hidden.reshape(-1, 2 * b), 2, axis=-1)  # hidden b
@@ -416,23 +401,23 @@ class HyperSiren(AbstractNetwork):
             return context.network.decode((), z)
 
     def spread(self, context: FieldPosterior, z: Float[Array, " d"]) -> Float[Array, " c"]:
-        """σ of the fields at z: that of the posterior with its correction."""
+        """The standard deviation of the fields at z: that of the posterior with its correction."""
         features = context.network.features(z)
-        # The factor is inverted once and not solved at every point: GPUs solve slowly.
+        # The factor is inverted once instead of solved at every point, because GPUs solve slowly.
         unit = jnp.eye(len(context.factor), dtype=context.factor.dtype)
         root = jax.scipy.linalg.solve_triangular(context.factor, unit, lower=True)
-        ways = jnp.einsum("cbm,km->cbk", context.directions, root)
-        along = jnp.einsum("b,cbk->kc", features, ways)
-        own = context.sigma * jnp.sqrt(jnp.sum(along**2, axis=0))
-        factor, more = jnp.exp(context.correction)
-        return jnp.hypot(factor * own, more)
+        readout_root = jnp.einsum("cbm,km->cbk", context.directions, root)
+        field_root = jnp.einsum("b,cbk->kc", features, readout_root)
+        posterior = context.sigma * jnp.sqrt(jnp.sum(field_root**2, axis=0))
+        factor, additional = jnp.exp(context.correction)
+        return jnp.hypot(factor * posterior, additional)
 
     def without_slopes(self, context: FieldPosterior) -> FieldPosterior:
-        """The field as its spread is trained on it: with the correction of the spread alone to learn."""
+        """The field with gradients stopped, except those of the correction of its spread."""
         return FieldPosterior(*jax.lax.stop_gradient(context[:-1]), context.correction)
 
     def tunable(self) -> tuple[()]:
-        """Nothing: a fit tunes the SIREN that this network produces."""
+        """No arrays: a fit tunes the SIREN that this network writes."""
         return ()
 
 
@@ -443,6 +428,6 @@ def _small_head(inputs: int, outputs: int, draw: Draw) -> Dense:
 
 
 def octaves(point: Float[Array, " e"]) -> Float[Array, " f"]:
-    """A point and its sines and cosines of several frequencies, by which attention tells places apart."""
+    """A point with its sines and cosines at several frequencies; it encodes positions for attention."""
     waves = jnp.pi * 2.0 ** jnp.arange(OCTAVES)[:, None] * point
     return jnp.concatenate([point, jnp.sin(waves).ravel(), jnp.cos(waves).ravel()])

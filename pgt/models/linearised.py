@@ -1,4 +1,8 @@
-"""A field beside a fitted one, to first order in what a second-order step tunes."""
+"""`LinearisedModel`: a posterior sample of a fitted model, to first order in its tunable weights.
+
+The Laplace approximation draws a direction δ in the space of the tunable weights and evaluates the field
+u_θ + (du_θ/dθ) δ, instead of refitting or evaluating u at θ + δ.
+"""
 
 import equinox as eqx
 import jax
@@ -14,9 +18,11 @@ from pgt.nn.scaling import Scaling
 
 
 class NullSpaceField(eqx.Module):
-    """A sum of sines that fades out toward the places of the readings::
+    """A sum of sines that fades to zero at the positions of the readings::
 
     a(z) = min(|z - nearest|² , 1) (u(z) - mean),     distances in units of `reach`
+
+    It represents the part of a posterior sample that readings and equation do not determine.
     """
 
     sines: Features
@@ -34,9 +40,9 @@ class LinearisedModel(AbstractFieldModel):
 
         u(z) = u_θ(z) + d/dε u_{θ + ε δ}(z)
 
-    It is a sample of a Laplace posterior: δ is Gaussian, and so is u, with the mean u_θ. A
-    direction that readings and equation do not determine may be long, where θ + δ itself would be
-    another field. `null_space` is a difference that no θ can express, where nothing was measured.
+    It is a sample of a Laplace posterior: δ is Gaussian, so u is Gaussian with mean u_θ. Along directions
+    that readings and equation do not determine δ may be so long that the field at θ + δ is no longer near
+    its linearization. `null_space` is an additional field for differences that no θ can express.
     """
 
     base: AbstractFieldModel
@@ -54,28 +60,28 @@ class LinearisedModel(AbstractFieldModel):
 
     @property
     def scaling(self) -> Scaling:
-        """That of the base."""
+        """The scaling of the base model."""
         return self.base.scaling
 
     def encode(self, observations: Observations) -> PyTree[Array]:
-        """What the base makes of the readings: nothing of it is tunable."""
+        """The context of the base model, which contains nothing tunable."""
         return self.base.encode(observations)
 
     def decode(self, context: PyTree[Array], z: Point) -> Float[Array, " c"]:
-        """The base's field and its derivative along the direction."""
+        """The field of the base model plus its derivative along the direction."""
 
-        def at(tuned):
+        def field(tuned):
             return eqx.tree_at(lambda m: m.tunable(), self.base, tuned).decode(context, z)
 
-        value, change = jax.jvp(at, (self.base.tunable(),), (self.direction,))
+        value, change = jax.jvp(field, (self.base.tunable(),), (self.direction,))
         moved = value + change
         return moved if self.null_space is None else moved + self.null_space(z)
 
     def tunable(self) -> PyTree:
-        """The base's."""
+        """The tunable part of the base model."""
         return self.base.tunable()
 
 
 def network_of(model: AbstractFieldModel) -> AbstractFieldModel:
-    """The model itself, or the base of a linearized one."""
+    """The base of a linearized model, or the model itself."""
     return model.base if isinstance(model, LinearisedModel) else model

@@ -1,4 +1,4 @@
-"""Piecewise polynomials: the field of an equation that was solved on a mesh."""
+"""`Solver`: the field of an equation solved on a mesh, a Legendre polynomial in each mesh element."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -16,30 +16,30 @@ from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import Frozen
 
-TOLERANCE = (
-    1e-5  # of a field's spread: below any noise, and seconds for most equations in one coordinate
-)
+# The default error of the solution, relative to a field's spread. It is below the noise of any sensor; a
+# smaller value takes a finer mesh, and more than seconds for most equations in one coordinate.
+TOLERANCE = 1e-5
 
 
 class Elements(Frozen):
-    """By axis, where its elements begin and end."""
+    """The edges of the mesh elements along each axis."""
 
     edges: tuple[Float[Array | np.ndarray, " _"], ...]
 
 
 @register("solver")
 class Solver(AbstractFieldModel):
-    r"""The equation as a hard constraint: it is solved on a mesh, and what is not known of it is fitted
-    (methods/solver/solution_fit.py).
+    r"""A field that satisfies the equation exactly: the equation is solved on a mesh, and its unknowns
+    are fitted to the readings (methods/solver/solution_fit.py).
 
     $$ F(u; c) = 0, \qquad u = u_0 \text{ at the start}, \qquad u = g \text{ on the faces} $$
 
-    Unknown coefficients c, initial states and boundary values that no condition gives are found by
-    Gauss-Newton's method through the solver, as smooth as the evidence says. This is what a practitioner
-    does with finite differences and least squares: right where the equation is, and where few numbers are
-    unknown. The field is a polynomial in every element of the mesh.
+    Unknown coefficients c, and initial states and boundary values that no condition gives, are found by
+    Gauss-Newton steps through the solver, with a smoothness of greatest evidence. This suits equations
+    that hold exactly and have few unknowns. The field is a polynomial in each element of the mesh.
 
-    For equations with as many residuals as fields, in time, in one or two coordinates of a box, or both.
+    The equation needs as many residuals as fields, and may be in time, in one or two coordinates of a
+    box, or both.
 
     Parameters
     ----------
@@ -77,33 +77,33 @@ class Solver(AbstractFieldModel):
         edges: Sequence[Float[Array | np.ndarray, " _"]],
         pieces: Float[Array | np.ndarray, "c ..."],
     ) -> "Solver":
-        """The same with another field: coefficients of Legendre polynomials, (fields, elements along each
-        axis, degrees along each axis)."""
-        other = object.__new__(Solver)
+        """A copy with another field. `pieces` are coefficients of Legendre polynomials, with axes for the
+        fields, for the elements along each coordinate and for the degrees along each coordinate."""
+        copy = object.__new__(Solver)
         for name in Solver.__dataclass_fields__:
-            object.__setattr__(other, name, getattr(self, name))
-        object.__setattr__(other, "elements", Elements(tuple(map(jnp.asarray, edges))))
-        object.__setattr__(other, "pieces", jnp.asarray(pieces))
-        return other
+            object.__setattr__(copy, name, getattr(self, name))
+        object.__setattr__(copy, "elements", Elements(tuple(map(jnp.asarray, edges))))
+        object.__setattr__(copy, "pieces", jnp.asarray(pieces))
+        return copy
 
     def encode(self, observations: Observations) -> tuple[()]:
-        """Nothing: the readings only enter the fit."""
+        """An empty context: the readings only enter the fit."""
         return ()
 
     def decode(self, context: PyTree[Array], z: Point) -> Float[Array, " c"]:
-        """The polynomials of the element in which z lies."""
+        """The value at z of the polynomials of the element that contains z."""
         z, pieces = jnp.asarray(z), jnp.asarray(self.pieces)
         dimension = len(self.elements.edges)
-        inside, tables = [], []
+        indices, tables = [], []
         for axis, edges in enumerate(map(jnp.asarray, self.elements.edges)):
             element = jnp.clip(
                 jnp.searchsorted(edges, z[axis], side="right") - 1, 0, len(edges) - 2
             )
             low, high = edges[element], edges[element + 1]
-            inside.append(element)
+            indices.append(element)
             local = (2 * z[axis] - low - high) / (high - low)
             tables.append(_legendre(local, pieces.shape[1 + dimension + axis] - 1))
-        values = pieces[(slice(None), *inside)]
+        values = pieces[(slice(None), *indices)]
         for table in reversed(tables):
             values = values @ table
         return values
@@ -114,7 +114,7 @@ class Solver(AbstractFieldModel):
 
 
 def _legendre(x: Float[Array, ""], degree: int) -> Float[Array, " k"]:
-    """P_0(x) to P_degree(x)."""
+    """The values of the Legendre polynomials P_0(x) to P_degree(x)."""
     values = [jnp.ones_like(x), x]
     for n in range(1, degree):
         values.append(((2 * n + 1) * x * values[n] - n * values[n - 1]) / (n + 1))

@@ -1,4 +1,4 @@
-"""The Physics-Guided Transformer, in reading order.
+"""`PGT`: the Physics-Guided Transformer for one data set, in the order of its data flow.
 
     readings ──tokens──► blocks with Γ ──► context tokens, global token
                                                   │
@@ -32,7 +32,7 @@ ActivationName = Literal["sine", "gelu"]
 
 
 class Coordinates(eqx.Module):
-    """The part both decoders share: dense layers on a coordinate and a linear readout."""
+    """The weights that both decoders share: dense layers on a coordinate and a linear readout."""
 
     first_weight: Float[Array, "w i"]
     first_bias: Float[Array, " w"]
@@ -45,7 +45,8 @@ class Coordinates(eqx.Module):
             self.first_weight = first_weights(inputs, width, frequency, draw)
             self.hidden = hidden_weights(layers, width, draw)
         else:
-            # GELU layers: He scaling; the first layer still needs spread to see the coordinates.
+            # GELU layers take He scaling; the first layer needs a large spread to resolve the
+            # coordinates.
             self.first_weight = draw.normal((width, inputs), math.sqrt(2 / inputs))
             self.hidden = draw.normal((layers, width, width), math.sqrt(2 / width))
         self.first_bias = phases(width, draw)
@@ -61,8 +62,8 @@ class FilmDecoder(eqx.Module):
         h_{l+1} = act(ω_l ⊙ (α_l ⊙ (W_l h_l) + β_l))
         u = W_out h_L + b_out
 
-    The hypernetwork H gives α and ω as 1 + output and its last layer starts near zero, so the decoder
-    starts as a plain SIREN: without this, training has to undo a random modulation first.
+    The hypernetwork H gives α and ω as 1 + output, and its last layer starts near zero. The decoder thus
+    starts as a plain SIREN; otherwise training would have to undo a random modulation first.
     """
 
     network: Coordinates
@@ -110,7 +111,7 @@ class FilmDecoder(eqx.Module):
 
 
 class ConcatDecoder(eqx.Module):
-    """The ablation's decoder without FiLM: the context enters once, beside the coordinate."""
+    """The decoder without FiLM, for the ablation; the context is concatenated to the coordinate."""
 
     network: Coordinates
     hidden_bias: Float[Array, "layers w"]
@@ -125,7 +126,7 @@ class ConcatDecoder(eqx.Module):
     def look(
         self, local: Float[Array, " w"], everywhere: Float[Array, " w"]
     ) -> Float[Array, " 2*w"]:
-        """The context that is put beside the coordinate."""
+        """The context that is concatenated to the coordinate."""
         return jnp.concatenate([local, everywhere])
 
     def answer(self, z: Float[Array, " i"], context: Float[Array, "..."]) -> Float[Array, " c"]:
@@ -144,16 +145,10 @@ class ConcatDecoder(eqx.Module):
 
 # ------------------------------------------------------------------------------- pgt
 
-# The Physics-Guided Transformer, in reading order.
-#
-#     readings ──tokens──► blocks with Γ ──► context tokens, global token
-#                                                   │
-#     query z ──MLP──► cross-attention ──► g(q) ──► hypernetwork ──► FiLM-SIREN(z) ──► u(z)
-#
-# Shapes in trailing comments: n readings, m context tokens, w width, h heads, c fields.
 
-
-MANY_READINGS = 300  # beyond this, anchors gather the readings
+# With more readings than this, anchors gather the readings: attention then costs less and sees less
+# detail.
+MANY_READINGS = 300
 
 DecoderName = Literal["film-siren", "siren", "film-mlp", "mlp"]
 DECODERS = {
@@ -165,7 +160,7 @@ DECODERS = {
 
 
 class Context(NamedTuple):
-    """What the encoder learnt from the readings; keys and values are projected once, not per query."""
+    """The encoded readings; keys and values are projected once, not for each query."""
 
     keys: Float[Array, "m h k"]
     values: Float[Array, "m h k+1"]
@@ -183,13 +178,13 @@ class Anchors(Frozen):
         from scipy.stats import qmc  # slow to import, and needed for anchors only
 
         sequence = qmc.Sobol(dimension, scramble=False).random(2 ** int(np.ceil(np.log2(count))))
-        # Skip nothing, centre the lattice: the unscrambled sequence starts in the corner.
+        # The unscrambled sequence starts in the corner of the box; the shift centres it.
         unit = (sequence[:count] + 0.5 / count) % 1.0
         return Anchors((2 * unit - 1).astype(np.float32))
 
 
 class Sizes(NamedTuple):
-    """What a PGT is built of; see `PGT`."""
+    """The sizes of a PGT; see `PGT` for their meaning."""
 
     width: int
     blocks: int
@@ -251,7 +246,7 @@ class PGTNetwork(AbstractTwoStageNetwork):
     # ------------------------------------------------------------------ encoder
 
     def encode(self, readings: UnitReadings) -> Context:
-        """Readings → context tokens C_ctx and global token c_glob."""
+        """The context tokens C_ctx and the global token c_glob, from the readings."""
         tokens = self._tokens(readings)  # n w
         if self.anchors is not None:
             everywhere, tokens = self._gather(readings, tokens)
@@ -288,16 +283,16 @@ class PGTNetwork(AbstractTwoStageNetwork):
         )
 
     def _gather(self, readings: UnitReadings, tokens: Float[Array, "n w"]):
-        """Anchors and the global token each ask all readings; Γ acts between reading and anchor."""
+        """The global token and the anchors after each has attended to all readings, under Γ."""
         assert self.anchors is not None
         assert self.gather is not None
         assert self.anchor_bias is not None
         places = jnp.asarray(self.anchors.points)
-        askers = jax.vmap(self.embedding)(places) @ self.embed_point.T + self.anchor_bias
-        askers = jnp.concatenate([self.global_token[None], askers])
+        queries = jax.vmap(self.embedding)(places) @ self.embed_point.T + self.anchor_bias
+        queries = jnp.concatenate([self.global_token[None], queries])
         tokens = jnp.concatenate([self.global_token[None], tokens])
         bias = readings.guided(places, readings.points, readings.visible)
-        gathered = askers + self.gather(askers, tokens, bias)
+        gathered = queries + self.gather(queries, tokens, bias)
         return gathered[0], gathered[1:]
 
     # ------------------------------------------------------------------ decoder
@@ -311,7 +306,7 @@ class PGTNetwork(AbstractTwoStageNetwork):
         return self.decoder.answer(self.embedding(z), seen)
 
     def tunable(self):
-        """The decoder's own weights; the encoder and the hypernetwork stay as they are."""
+        """The decoder's own weights; the encoder and the hypernetwork are not tuned."""
         return self.decoder.tunable()
 
     @property
@@ -320,18 +315,19 @@ class PGTNetwork(AbstractTwoStageNetwork):
         return self.variance is not None
 
     def log_variance(self, context: Context, z: Float[Array, " d"]) -> Float[Array, " c"]:
-        """PGT-UW: logarithm of the aleatoric variance of the standardised fields at one point.
+        """The logarithm of the aleatoric variance of the standardised fields at one point (PGT-UW).
 
-        A linear map of the features the field is made from, which it does not change: a variance with
-        an encoder of its own could memorise every misfit.
+        It is a linear map of the features of the field, whose gradient does not reach them. A variance
+        with an encoder of its own could memorise every misfit.
         """
         if self.variance is None:
             raise InputError("this PGT has no variance head; build it with variance_head=True.")
         return self.variance(jax.lax.stop_gradient(self._local(context, z)))
 
     def _local(self, context: Context, z: Float[Array, " d"]) -> Float[Array, " w"]:
-        asked = self.ask(self.query(self.embedding(z)))  # h k
-        return attend(asked, context.keys, context.values, context.bias).reshape(-1)
+        """Cross-attention of z to the context tokens."""
+        query = self.ask(self.query(self.embedding(z)))  # h k
+        return attend(query, context.keys, context.values, context.bias).reshape(-1)
 
 
 @register("pgt")
@@ -403,13 +399,13 @@ class PGT(AbstractFrame):
         seed: Seed = 0,
         **sizes,
     ) -> "PGT":
-        """A PGT sized for a problem: a small decoder, fit for second-order steps, in up to two
-        coordinates; a wide one beyond; every reading a token while they are few, anchors when they are
-        many.
+        """A PGT whose sizes suit a problem.
 
-        `observations`, `pde` and `domain` are an `Observations`, an equation and a `Domain`. `kernel` is
-        that of the equation, unless another is given: `kernel="none"` is the ablation of the Green's
-        function. `sizes` are further arguments of `PGT`.
+        In up to two coordinates the decoder is small enough for second-order steps; beyond, it is wide.
+        Few readings are tokens themselves; many readings are gathered by anchors. `observations`, `pde`
+        and `domain` are an `Observations`, an equation and a `Domain`. `kernel` is that of the equation
+        unless another is given: `kernel="none"` is the ablation of the Green's function. `sizes` are
+        further arguments of `PGT`.
 
         >>> import pgt
         >>> readings = pgt.sample(pgt.datasets.heat(), n=400)

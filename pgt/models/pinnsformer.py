@@ -1,4 +1,4 @@
-"""PINNsFormer: a transformer over a short sequence of times that starts at the point asked for.
+"""`PINNsFormer`: a transformer over a short sequence of times that starts at the evaluation point.
 
     z = (x, t) ──► (x, t), (x, t+Δt), … ──mixer──► tokens ──► encoder ──► memory
                                                      │                      │
@@ -28,7 +28,7 @@ from pgt.nn.scaling import Scaling
 
 
 class Wavelet(eqx.Module):
-    """a sin(x) + b cos(x) with learnt a and b, which start at one."""
+    """The activation a sin(x) + b cos(x); a and b are trained and start at one."""
 
     amplitudes: Float[Array, " 2"]
 
@@ -58,7 +58,7 @@ class WaveletMlp(eqx.Module):
 
 
 class Layer(eqx.Module):
-    """X + Attn(wave X, memory), then X + MLP(wave X); without a memory the tokens ask each other."""
+    """X + Attn(wave X, memory), then X + MLP(wave X); without a memory this is self-attention."""
 
     attention: Attention
     mlp: WaveletMlp
@@ -72,15 +72,15 @@ class Layer(eqx.Module):
     def __call__(
         self, tokens: Float[Array, "n w"], memory: Float[Array, "m w"] | None = None
     ) -> Float[Array, "n w"]:
-        askers = self.waves[0](tokens)
-        answerers = askers if memory is None else memory
-        no_bias = jnp.zeros((1, len(askers), len(answerers)), askers.dtype)
-        tokens = tokens + self.attention(askers, answerers, no_bias)
+        queries = self.waves[0](tokens)
+        sources = queries if memory is None else memory
+        no_bias = jnp.zeros((1, len(queries), len(sources)), queries.dtype)
+        tokens = tokens + self.attention(queries, sources, no_bias)
         return tokens + jax.vmap(self.mlp)(self.waves[1](tokens))
 
 
 class Sequence(eqx.Module):
-    """What a network sees of (x, t), (x, t+Δt), …: `times` points, `step` of the time axis apart."""
+    """The embedded points (x, t), (x, t+Δt), …: `times` points, a share `step` of the time axis apart."""
 
     embedding: Embedding
     times: int = eqx.field(static=True)
@@ -88,8 +88,11 @@ class Sequence(eqx.Module):
     time_axis: int = eqx.field(static=True)
 
     def __call__(self, z: Float[Array, " d"]) -> Float[Array, "k e"]:
-        """From what is seen of the first point: an ordinary time is shifted, a periodic one turned on
-        its circle. One product and one sum, and no digits of Δt lost where t is large."""
+        """The embedded points, computed from the embedding of the first one.
+
+        An ordinary time is shifted and a periodic one is rotated on its circle. This takes one product
+        and one sum, and loses no digits of Δt where t is large.
+        """
         start, periodic = self.embedding(z), self.embedding.periodic
         size = len(start)
         place = self.time_axis + sum(periodic[: self.time_axis])
@@ -135,7 +138,7 @@ class SequenceNetwork(AbstractNetwork):
         self.output = WaveletMlp(width, output_hidden, fields, draw)
 
     def encode(self, readings: UnitReadings) -> tuple[()]:
-        """Nothing: the readings are targets only."""
+        """An empty context: the readings only enter the loss."""
         return ()
 
     def decode(self, context: tuple[()], z: Float[Array, " d"]) -> Float[Array, " c"]:
@@ -151,7 +154,7 @@ class SequenceNetwork(AbstractNetwork):
         return self.output(self.decoder_wave(token[0]))
 
     def tunable(self):
-        """All weights: nothing is known before z."""
+        """All weights, because nothing is computed before z is known."""
         return (
             self.mixer, self.encoder, self.encoder_wave, self.decoder, self.decoder_wave, self.output
         )  # fmt: skip
@@ -166,11 +169,11 @@ class PINNsFormer(AbstractFrame):
 
     The derivatives are those of this function: the whole sequence moves with (x, t). The decoder has
     no self-attention, so that only its first token is computed. In the paper the residual is also
-    averaged over the sequence; here it is asked for at z alone, as for every other model.
+    averaged over the sequence; here it is evaluated at z alone, as for every other model.
 
-    Every point costs `times` tokens, each through wide layers: on the wake, at the default sizes, ten
-    times the operations of a SIREN of width 256. On a processor take `width=16, hidden=64,
-    output_hidden=64`; even so compiling takes about as much processor time as 500 steps.
+    Each point costs `times` tokens, each through wide layers. On the wake, at the default sizes, this is
+    ten times the operations of a SIREN of width 256. On a CPU take `width=16, hidden=64,
+    output_hidden=64`; even so, compilation takes about as much CPU time as 500 steps.
 
     Parameters
     ----------
@@ -183,7 +186,7 @@ class PINNsFormer(AbstractFrame):
     times, step
         k, and Δt as a share of the time axis' length; the paper's 1e-4 is for times from 0 to 1.
     time_axis
-        Which coordinate is stepped along; the last by default. Of an equation without time, any.
+        The coordinate along which the sequence steps; the last by default. Without time it may be any.
 
     The example below builds one; `python examples/rivals.py PINNsFormer` trains it.
 
@@ -224,7 +227,7 @@ class PINNsFormer(AbstractFrame):
 
 
 def _dense(inputs: int, outputs: int, draw: Draw) -> Dense:
-    """A dense layer, its weights as the authors draw them (Glorot & Bengio 2010); biases zero."""
+    """A dense layer with the authors' weights (Glorot & Bengio 2010) and zero biases."""
     weight = draw.uniform((outputs, inputs), math.sqrt(6 / (inputs + outputs)))
     return eqx.tree_at(lambda dense: dense.weight, Dense(inputs, outputs, draw), weight)
 

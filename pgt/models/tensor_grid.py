@@ -1,4 +1,4 @@
-r"""Sums of sines on a tensor grid: a few matrix products instead of a sine for every point and wave.
+r"""Sums of sines on a tensor grid, by a few matrix products instead of a sine for each point and wave.
 
 Along each axis a wave is a complex exponential, and on a grid these multiply:
 
@@ -24,8 +24,8 @@ def waves_on_grid(
     along: Sequence[int] = (),
     growth: Float[Array | np.ndarray, "m d"] | None = None,
 ) -> Float[np.ndarray, "r *shape"]:
-    """Every row of weights summed over the sines at all points of the grid, or the derivative of the sum
-    along the axes listed; with `growth` each times exp(Σ growth z - |growth|).
+    """The sum of sines at all points of the grid for each row of weights, or its derivative along the
+    listed axes. With `growth`, each sine is multiplied by exp(Σ growth z - |growth|).
 
     >>> x, t = np.array([0.0, 0.5]), np.array([0.0, 1.0, 2.0])
     >>> found = waves_on_grid(np.array([[2.0, 3.0]]), np.array([0.1]), np.ones((1, 1)), (x, t))
@@ -35,26 +35,28 @@ def waves_on_grid(
     exponents = 1j * np.asarray(frequencies, float)
     if growth is not None:
         exponents = exponents + np.asarray(growth, float)
-    waves, sums = _shared(exponents, phases, np.asarray(weights, float))
+    waves, sums = _merged_waves(exponents, phases, np.asarray(weights, float))
     for axis in along:
         sums = sums * waves[:, axis]
     shape = tuple(len(positions) for positions in axes)
-    first = min(range(len(shape)), key=lambda k: prod(shape[: k + 1]) + prod(shape[k + 1 :])) + 1
+    split = min(range(len(shape)), key=lambda k: prod(shape[: k + 1]) + prod(shape[k + 1 :])) + 1
     exponentials = [
         np.exp(np.outer(z, waves[:, k]) - np.abs(np.real(waves[:, k]))) for k, z in enumerate(axes)
     ]
-    left, right = _outer(exponentials[:first]), _outer(exponentials[first:])
-    # Im(L Rᵀ) in real numbers: half of the work of a complex product.
-    right = np.concatenate([np.imag(right), np.real(right)], axis=1) if first < len(shape) else None
-    with blas_threads(0):  # narrow products, for which threads only wait for one another
-        found = [_imaginary(left * row, right) for row in sums]
-    return np.stack(found).reshape(len(sums), *shape)
+    left, right = _row_products(exponentials[:split]), _row_products(exponentials[split:])
+    # Im(L Rᵀ) in real numbers takes half of the work of a complex product.
+    right = np.concatenate([np.imag(right), np.real(right)], axis=1) if split < len(shape) else None
+    with blas_threads(
+        0
+    ):  # The products are narrow, and more threads would only wait for one another.
+        values = [_imaginary_product(left * row, right) for row in sums]
+    return np.stack(values).reshape(len(sums), *shape)
 
 
 def waves_on_axis(
     beats: Float[Array | np.ndarray, " b"], positions: Float[np.ndarray, " n"], order: int = 0
 ) -> Float[np.ndarray, "1+2*b n"]:
-    """A constant, then the cosines, then the sines of these frequencies, or their derivative of an order.
+    """A constant, the cosines and the sines of these frequencies, or their derivative of the given order.
 
     >>> waves_on_axis(np.array([2.0]), np.array([0.0])).tolist()
     [[1.0], [1.0], [0.0]]
@@ -65,27 +67,27 @@ def waves_on_axis(
     return np.concatenate([constant, waves.real, waves.imag])
 
 
-def _shared(
+def _merged_waves(
     exponents: Complex[np.ndarray, "m d"], phases, weights: Float[np.ndarray, "r m"]
 ) -> tuple[Complex[np.ndarray, "k d"], Complex[np.ndarray, "r k"]]:
-    """The different exponents, each once, and the complex weights of each: a sine and a cosine of one
-    frequency are one wave."""
+    """The distinct exponents and the complex weights of each; a sine and a cosine of one frequency become
+    one wave."""
     waves, number = np.unique(exponents, axis=0, return_inverse=True)
     sums = np.zeros((len(waves), len(weights)), complex)
     np.add.at(sums, number.reshape(-1), (weights * np.exp(1j * np.asarray(phases, float))).T)
     return waves, sums.T
 
 
-def _outer(factors: Sequence[Complex[np.ndarray, "_ k"]]) -> Complex[np.ndarray, "n k"]:
-    """The products of all rows of the factors, wave by wave."""
-    found = np.ones((1, 1), complex)
+def _row_products(factors: Sequence[Complex[np.ndarray, "_ k"]]) -> Complex[np.ndarray, "n k"]:
+    """The products of each combination of rows of the factors, wave by wave."""
+    product = np.ones((1, 1), complex)
     for factor in factors:
-        found = (found[:, None] * factor).reshape(-1, factor.shape[1])
-    return found
+        product = (product[:, None] * factor).reshape(-1, factor.shape[1])
+    return product
 
 
-def _imaginary(left: Complex[np.ndarray, "n k"], right: Float[np.ndarray, "p 2*k"] | None):
-    """Im(left Rᵀ), `right` being the imaginary and the real part of R, or none where R is one."""
+def _imaginary_product(left: Complex[np.ndarray, "n k"], right: Float[np.ndarray, "p 2*k"] | None):
+    """Im(left Rᵀ). `right` holds the imaginary and the real part of R; None stands for R = 1."""
     if right is None:
         return np.imag(left).sum(axis=1)
     return np.concatenate([np.real(left), np.imag(left)], axis=1) @ right.T

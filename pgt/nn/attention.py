@@ -1,4 +1,4 @@
-"""Multi-head attention with an additive bias."""
+"""Multi-head attention with the additive bias Γ, the transformer block, and stacks of dense layers."""
 
 import math
 
@@ -19,9 +19,9 @@ def attend(
 ) -> Float[Array, "h k"]:
     """softmax(q·K/√k + bias)·V for one query in every head; `values` comes from `with_one`.
 
-    The sum is divided by its normaliser at the end, and the normaliser is the last column of the same
-    matrix product: the (queries × tokens) weights are written once and read once. A bias of -inf
-    gives weight exactly zero.
+    The sum is divided by its normaliser at the end, which is the last column of the same matrix product.
+    The (queries × tokens) weights are thus written once and read once. A bias of -inf gives a weight of
+    exactly zero.
     """
     logits = jnp.einsum("hk,mhk->hm", query / math.sqrt(query.shape[-1]), keys) + bias
     peak = jax.lax.stop_gradient(jnp.max(logits, axis=-1, keepdims=True))
@@ -49,7 +49,7 @@ class Projection(eqx.Module):
 
 
 class Attention(eqx.Module):
-    """Tokens ask, other tokens answer: softmax(QKᵀ/√d_k + Γ)V in every head, then mixed."""
+    """Multi-head attention: softmax(QKᵀ/√d_k + Γ)V in each head, then a linear mix of the heads."""
 
     queries: Projection
     keys: Projection
@@ -70,10 +70,10 @@ class Attention(eqx.Module):
     ) -> Float[Array, "n w"]:
         keys, values = jax.vmap(self.keys)(tokens), with_one(jax.vmap(self.values)(tokens))
 
-        def one(asker, row):
-            return attend(self.queries(asker), keys, values, row).reshape(-1) @ self.mix.T
+        def attend_one(token, row):
+            return attend(self.queries(token), keys, values, row).reshape(-1) @ self.mix.T
 
-        return jax.vmap(one, in_axes=(0, 1))(askers, bias)
+        return jax.vmap(attend_one, in_axes=(0, 1))(askers, bias)
 
 
 # ------------------------------------------------------------------------------- the block
@@ -82,10 +82,11 @@ class Attention(eqx.Module):
 
 
 class Dense(eqx.Module):
-    """W x + b.
+    """The dense layer W x + b.
 
-    Written x Wᵀ, as in most layers here: batched over points, the neurons stay the last axis, side by
-    side in memory. W x would make them the first, and each layer begin with a transposition.
+    It is written x Wᵀ, as in most layers here. Batched over points, the neurons then stay the last axis,
+    contiguous in memory; with W x they would be the first axis, and each layer would begin with a
+    transposition.
     """
 
     weight: Float[Array, "o i"]
@@ -100,7 +101,7 @@ class Dense(eqx.Module):
 
 
 class Norm(eqx.Module):
-    """Layer normalisation of one token."""
+    """The layer normalisation of one token."""
 
     scale: Float[Array, " w"]
     shift: Float[Array, " w"]
@@ -115,7 +116,7 @@ class Norm(eqx.Module):
 
 
 class Mlp(eqx.Module):
-    """Two dense layers with a smooth activation between."""
+    """Two dense layers with a smooth activation between them."""
 
     first: Dense
     second: Dense
@@ -131,7 +132,7 @@ class Mlp(eqx.Module):
 
 
 class Block(eqx.Module):
-    """C + Attn(LN C) + MLP(LN C), with Γ added to the attention logits of every head."""
+    """The block C + Attn(LN C) + MLP(LN C), with Γ added to the attention logits of each head."""
 
     norm: Norm
     attention: Attention
@@ -153,7 +154,7 @@ ACTIVATIONS = {"gelu": jax.nn.gelu, "sine": sin, "tanh": jnp.tanh}
 
 
 def activate(name: str, x: Float[Array, " w"]) -> Float[Array, " w"]:
-    """The activation of that name at x; by name, so that a model is plain data and can be saved."""
+    """The activation of this name at x; models store the name, so that they are plain data."""
     if name not in ACTIVATIONS:
         raise InputError(f"activation = {name!r} is unknown; known are {', '.join(ACTIVATIONS)}.")
     return ACTIVATIONS[name](x)
@@ -161,13 +162,11 @@ def activate(name: str, x: Float[Array, " w"]) -> Float[Array, " w"]:
 
 # ------------------------------------------------------------------------------- stacks of layers
 
-# Dense layers on a coordinate: what a tanh network and a sine network have in common.
-
 
 class Stack(eqx.Module):
-    """h_1 = act(W_0 z + b_0), h_{l+1} = act(W_l h_l + b_l), u = R h_L + r.
+    """Dense layers h_1 = act(W_0 z + b_0), h_{l+1} = act(W_l h_l + b_l) and a readout u = R h_L + r.
 
-    Built from its arrays: the activation decides how they are drawn.
+    The caller draws the arrays, because their distribution depends on the activation.
     """
 
     first_weight: Float[Array, "w i"]
@@ -182,7 +181,7 @@ class Stack(eqx.Module):
         return self.features(z) @ self.readout.T + self.offset
 
     def features(self, z: Float[Array, " i"]) -> Float[Array, " w"]:
-        """Up to the readout."""
+        """The last hidden layer h_L at z."""
         h = activate(self.activation, z @ self.first_weight.T + self.first_bias)
         for weight, bias in zip(self.hidden_weight, self.hidden_bias, strict=True):
             h = activate(self.activation, h @ weight.T + bias)

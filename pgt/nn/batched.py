@@ -1,4 +1,7 @@
-"""Several trees of one structure as one tree, whose arrays have a leading axis."""
+"""Ensembles: several trees of equal structure stacked as one tree whose arrays have a leading axis.
+
+Arrays that are equal in all members are kept once (`share`), so that `vmap` computes with them once.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +15,7 @@ from pgt.core.errors import InputError
 
 
 def stack(trees: Sequence):
-    """Every array with a leading axis, one row per tree; all else must be the same in all.
+    """The stacked tree: its arrays have one row per tree, and all else must be equal in all trees.
 
     >>> both = stack([{"weight": np.zeros(3)}, {"weight": np.ones(3)}])
     >>> both["weight"].shape, member(both, 1)["weight"].tolist()
@@ -25,27 +28,27 @@ def stack(trees: Sequence):
 
 
 def member(stacked, index: int):
-    """One of the trees that were stacked."""
+    """The tree of this index among the stacked ones."""
     return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, stacked)
 
 
 def share(stacked) -> tuple[PyTree, PyTree]:
-    """(arrays whose rows differ, the rest): of an array with equal rows, one row is kept.
+    """The arrays whose rows differ, and the rest with one row of each array whose rows are equal.
 
-    What is common is then computed and stored once, as `vmap` does with what it is not mapped over.
+    `vmap` over the first part then computes with the common part once.
     """
     differs = jax.tree.map(lambda leaf: eqx.is_array(leaf) and not _is_repeated(leaf), stacked)
-    own, rest = eqx.partition(stacked, differs)
-    return own, member(rest, 0)
+    distinct, rest = eqx.partition(stacked, differs)
+    return distinct, member(rest, 0)
 
 
-def spread(own, common, count: int):
-    """The inverse of `share`: all arrays with a leading axis of `count`."""
-    return eqx.combine(own, repeat(common, count))
+def spread(distinct, common, count: int):
+    """The inverse of `share`: a stacked tree with `count` rows in all arrays."""
+    return eqx.combine(distinct, repeat(common, count))
 
 
 def repeat(tree, count: int):
-    """`count` times the same tree, stacked."""
+    """A stack of `count` equal trees."""
 
     def leaf(array):
         if not eqx.is_array(array):
@@ -56,9 +59,9 @@ def repeat(tree, count: int):
     return jax.tree.map(leaf, tree)
 
 
-def over_members(function: Callable, own, common, count: int):
-    """`function` of every member, mapped over what is their own alone; compiles inside `jit`."""
-    return jax.vmap(lambda part: function(eqx.combine(part, common)), axis_size=count)(own)
+def over_members(function: Callable, distinct, common, count: int):
+    """`function` of each member, mapped only over the arrays that differ; it compiles inside `jit`."""
+    return jax.vmap(lambda part: function(eqx.combine(part, common)), axis_size=count)(distinct)
 
 
 def _shapes(tree) -> list[tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""Layers of networks of the coordinate: random weights, embeddings, sines and wavelets."""
+"""Layers of coordinate networks: random initial weights, embeddings, sines and Gabor wavelets."""
 
 import math
 from functools import partial
@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 
 class Draw:
-    """Draws arrays one after the other from one seed."""
+    """A source of random arrays, drawn one after another from one seed."""
 
     def __init__(self, seed: int):
         self._random = np.random.default_rng(seed)
@@ -31,11 +31,9 @@ def zeros(*shape: int) -> Float[Array, "..."]:
 
 # ------------------------------------------------------------------------------- embedding
 
-# What a network sees of a point in unit coordinates.
-
 
 class Embedding(eqx.Module):
-    """Unit coordinates as they are; a periodic axis as a point on a circle.
+    """Unit coordinates as network inputs; a periodic coordinate becomes a point on a circle.
 
     >>> Embedding((False, True))(jnp.array([0.5, 1.0])).round(3).tolist()
     [0.5, -1.0, -0.0]
@@ -54,47 +52,47 @@ class Embedding(eqx.Module):
 
     @property
     def size(self) -> int:
-        """How many numbers that are."""
+        """The number of network inputs."""
         return len(self.periodic) + sum(self.periodic)
 
 
 class MovingEmbedding(Embedding):
-    """The same, seen by somebody who moves along: what is carried by a flow stands still for them.
+    """The embedding in coordinates that move with a flow, in which a carried pattern stands still.
 
     >>> moving = MovingEmbedding((True, False), drift=jnp.array([0.5, 0.0]))
     >>> bool(jnp.allclose(moving(jnp.array([0.5, 1.0])), moving(jnp.array([0.0, 0.0])).at[2].set(1.0)))
     True
     """
 
-    drift: Float[Array, " d"]  # along each axis while the last one goes by 1; 0 along the last
+    drift: Float[Array, " d"]  # velocity along each axis per unit of the last one; 0 for the last
 
     def __call__(self, z: Float[Array, " d"]) -> Float[Array, " e"]:
         return super().__call__(self.moved(z))
 
     def moved(self, z: Float[Array, " d"]) -> Float[Array, " d"]:
-        """Where z is for somebody who drifts."""
+        """The point z in the moving coordinates."""
         return z - self.drift * z[-1]
 
 
 # ------------------------------------------------------------------------------- sine
 
-# sin and cos, as quick on a processor as they are on a graphics card.
+# On a CPU, XLA calls the C library once for each number, which takes as long as twenty products and most
+# of the time of a sine network. The functions here use a series instead, which vectorizes. With k the
+# nearest whole number to x/π and r = x − kπ,
 #
-# There XLA calls the C library once for every number, which takes as long as twenty products: most
-# of the time of a network of sines. With k the nearest whole number to x/π and r = x − kπ
+#     sin x = (−1)^k (r − r³/3! + r⁵/5! − ...).
 #
-#     sin x = (−1)^k (r − r³/3! + r⁵/5! − ...),
-#
-# which processors compute for many numbers at once, to the last digit but one up to thousands of
-# turns.
+# The result is accurate to the last digit but one for arguments up to thousands of turns.
 
 
-TERMS = {4: 7, 8: 12}  # of the series, by the bytes of a number; the next is below its last digit
-BITS = {4: (9, 20), 8: (24, 49)}  # behind the point: k times the first two parts of π is exact
+# The number of terms of the series, by the bytes of a number; the next term is below the last digit.
+TERMS = {4: 7, 8: 12}
+# The fractional bits of the first two parts of π, by the bytes of a number; k times each part is exact.
+BITS = {4: (9, 20), 8: (24, 49)}
 
 
 def sin(x: Float[Array, "..."]) -> Float[Array, "..."]:
-    """The sine of every number.
+    """The sine of each number.
 
     >>> abs(float(sin(jnp.asarray(1.0)) - np.sin(1.0))) < 1e-7
     True
@@ -103,17 +101,17 @@ def sin(x: Float[Array, "..."]) -> Float[Array, "..."]:
 
 
 def cos(x: Float[Array, "..."]) -> Float[Array, "..."]:
-    """The cosine of every number."""
+    """The cosine of each number."""
     return _cosine.bind(x)
 
 
 def _by_series(x, shift: float):
-    """sin(x + shift · π), shift being 0 or 1/2."""
+    """sin(x + shift · π), where shift is 0 or 1/2."""
     whole = jnp.round(x * (1 / math.pi) + shift)
-    away = whole - shift
+    multiple = whole - shift
     for part in _parts_of_pi(x.dtype.itemsize):
-        x = x - away * part
-    # Never more than π/2, but of numbers so large that no digit of their sine is known: some sine.
+        x = x - multiple * part
+    # |x| is at most π/2 here, except for arguments so large that no digit of their sine is known.
     x = jnp.clip(x, -2, 2)
     square, series = x * x, jnp.zeros_like(x)
     for n in reversed(range(TERMS[x.dtype.itemsize])):
@@ -123,7 +121,7 @@ def _by_series(x, shift: float):
 
 
 def _parts_of_pi(size: int) -> tuple[float, ...]:
-    """π as a sum: of numbers with few digits, and what is left."""
+    """π as a sum of two numbers with few bits and the remainder."""
     pi, parts = np.longdouble(math.pi) + np.longdouble(1.2246467991473532e-16), []
     for bits in BITS[size]:
         parts.append(np.floor(pi * 2.0**bits) / 2.0**bits)
@@ -131,30 +129,33 @@ def _parts_of_pi(size: int) -> tuple[float, ...]:
     return (*map(float, parts), float(pi))
 
 
-def _declared(name: str, plain, shift: float) -> Primitive:
-    """A function of every number alike, by series on a processor and as it is elsewhere."""
+def _elementwise_primitive(name: str, plain, shift: float) -> Primitive:
+    """An elementwise function that uses the series on a CPU and `plain` on other devices."""
     primitive = Primitive(name)
     primitive.def_impl(jax.jit(primitive.bind))
     primitive.def_abstract_eval(lambda x: x)
     batching.defvectorized(primitive)
     mlir.register_lowering(primitive, mlir.lower_fun(plain, multiple_results=False))
-    on_processor = mlir.lower_fun(partial(_by_series, shift=shift), multiple_results=False)
-    mlir.register_lowering(primitive, on_processor, platform="cpu")
+    on_cpu = mlir.lower_fun(partial(_by_series, shift=shift), multiple_results=False)
+    mlir.register_lowering(primitive, on_cpu, platform="cpu")
     return primitive
 
 
-_sine, _cosine = _declared("sine", jnp.sin, 0.0), _declared("cosine", jnp.cos, 0.5)
+_sine, _cosine = (
+    _elementwise_primitive("sine", jnp.sin, 0.0),
+    _elementwise_primitive("cosine", jnp.cos, 0.5),
+)
 ad.defjvp(_sine, lambda tangent, x: tangent * cos(x))
 ad.defjvp(_cosine, lambda tangent, x: -tangent * sin(x))
 
 
 # ------------------------------------------------------------------------------- sine layers
 
-# Starting weights of a sinusoidal representation network (Sitzmann et al. 2020).
+# Initial weights of a sinusoidal representation network (Sitzmann et al. 2020).
 
 
 def first_weights(inputs: int, width: int, frequency: float, draw: Draw) -> Float[Array, "w i"]:
-    """First layer, U(±ω0/inputs): ω0 is folded into the weights, so sin(Wz + b) is the layer.
+    """The weights of the first layer, from U(±ω0/inputs): sin(Wz + b) has ω0 folded into W.
 
     ω0 = 30 suits images; on fields scaled to [-1, 1] with a PDE residual 6–10 works better.
     """
@@ -162,24 +163,23 @@ def first_weights(inputs: int, width: int, frequency: float, draw: Draw) -> Floa
 
 
 def hidden_weights(layers: int, width: int, draw: Draw) -> Float[Array, "layers w w"]:
-    """Hidden layers, U(±√(6/width)): pre-activations keep unit variance from layer to layer."""
+    """The weights of hidden layers, from U(±√(6/width)), which keeps unit variance of pre-activations."""
     return draw.uniform((layers, width, width), math.sqrt(6 / width))
 
 
 def phases(width: int, draw: Draw) -> Float[Array, " w"]:
-    """Biases U(±π): every phase of the wave is present from the start."""
+    """Biases from U(±π), so that all phases of the waves are present initially."""
     return draw.uniform((width,), math.pi)
 
 
 # ------------------------------------------------------------------------------- gabor
 
-# Complex Gabor wavelets (Saragadam et al. 2023), in pairs of real arrays.
-#
-# Derivatives, optimisers and files then see only real numbers.
+# Complex Gabor wavelets (Saragadam et al. 2023). A complex array is a pair of real arrays, so that
+# derivatives, optimisers and files handle only real numbers.
 
 
 class Complex(eqx.Module):
-    """real + i·imaginary."""
+    """The complex array real + i·imaginary."""
 
     real: Float[Array, "*shape"]
     imaginary: Float[Array, "*shape"]
@@ -199,17 +199,17 @@ class Complex(eqx.Module):
 
 def gabor(z: Complex, frequency: float, spread: float) -> Complex:
     """ψ(z) = exp(iω₀z)·exp(-|s₀z|²): a wave of frequency ω₀ under an envelope of width 1/s₀."""
-    # One exponent: exp(-ω₀ Im z) alone overflows, while the sum never exceeds (ω₀/2s₀)².
+    # There is one exponent, at most (ω₀/2s₀)²; exp(-ω₀ Im z) by itself would overflow.
     size = jnp.exp(-frequency * z.imaginary - spread**2 * (z.real**2 + z.imaginary**2))
     return Complex(size * cos(frequency * z.real), size * sin(frequency * z.real))
 
 
 class GaborStack(eqx.Module):
-    """h_1 = ψ(W_0 z + b_0), h_{l+1} = ψ(W_l h_l + b_l), u = Re(R h_L) + r.
+    """Layers h_1 = ψ(W_0 z + b_0), h_{l+1} = ψ(W_l h_l + b_l) and a readout u = Re(R h_L) + r.
 
-    W_0 and b_0 are real, the later weights complex. All start as U(±1/√inputs), the initialisation
-    of the authors' code: wavelets then lie all over [-1, 1], and with s₀ of order one the complex
-    layers start neither flat nor dead.
+    W_0 and b_0 are real, the later weights complex. All are drawn from U(±1/√inputs), as in the authors'
+    code. Wavelets then cover [-1, 1], and with s₀ of order one the complex layers start neither flat nor
+    dead.
     """
 
     first_weight: Float[Array, "w i"]
@@ -217,7 +217,7 @@ class GaborStack(eqx.Module):
     hidden_weight: Complex  # hidden w w
     hidden_bias: Complex  # hidden w
     readout: Complex  # c w
-    offset: Float[Array, " c"]  # an imaginary part would never be seen
+    offset: Float[Array, " c"]  # real, because an imaginary part would have no effect
     frequency: float = eqx.field(static=True)
     spread: float = eqx.field(static=True)
 
@@ -231,15 +231,15 @@ class GaborStack(eqx.Module):
         spread: float,
         draw: Draw,
     ):
-        def both(*shape: int) -> Complex:
+        def complex_weights(*shape: int) -> Complex:
             bound = 1 / math.sqrt(width)
             return Complex(draw.uniform(shape, bound), draw.uniform(shape, bound))
 
         self.first_weight = draw.uniform((width, inputs), 1 / math.sqrt(inputs))
         self.first_bias = draw.uniform((width,), 1 / math.sqrt(inputs))
-        self.hidden_weight = both(hidden, width, width)
-        self.hidden_bias = both(hidden, width)
-        self.readout = both(outputs, width)
+        self.hidden_weight = complex_weights(hidden, width, width)
+        self.hidden_bias = complex_weights(hidden, width)
+        self.readout = complex_weights(outputs, width)
         self.offset = zeros(outputs)
         self.frequency = frequency
         self.spread = spread

@@ -1,4 +1,7 @@
-"""The only rescaling in the library: coordinates to [-1, 1], values to zero mean and unit spread."""
+"""`Scaling`: the map between physical units and numbers of order one.
+
+Coordinates are mapped to [-1, 1] and values to zero mean and unit spread. No other module rescales.
+"""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -11,15 +14,16 @@ from pgt.data.observations import Observations
 from pgt.data.origin import HERE, Origin
 from pgt.nn.trees import Frozen
 
-ROUNDING = 1e-13  # of the largest value: a spread below it is none
+# A spread below this share of the largest value counts as rounding error.
+ROUNDING = 1e-13
 
 
 class Scaling(Frozen):
-    """Physical units outside, numbers of order one inside.
+    """The scales of a domain and of the fields in it.
 
-    `resolution` is the smallest separation along each axis that the readings can tell apart; kernels
-    floor their lags and distances there. Coordinates and values are those counted from `origin`: what is
-    far from zero has one (data/origin.py).
+    `resolution` is the smallest separation along each axis that the readings can resolve; kernels do not
+    use smaller lags and distances. Coordinates and values count from `origin`, which is nonzero for
+    quantities far from zero (data/origin.py).
 
     >>> readings = Observations.from_arrays({"x": [0.0, 10.0]}, {"u": [30.0, 40.0]})
     >>> scaling = Scaling.fit(readings, Domain(x=(0, 10)))
@@ -38,7 +42,7 @@ class Scaling(Frozen):
     @staticmethod
     @checked
     def fit(observations: Observations, domain: Domain) -> "Scaling":
-        """Scales of a domain and of the values measured in it.
+        """The scales of a domain and of the values measured in it.
 
         A hidden field keeps mean 0 and spread 1, until `reconstruct` finds its size by the equation.
         """
@@ -62,33 +66,33 @@ class Scaling(Frozen):
         )
 
     def to_unit(self, z: Float[Array | np.ndarray, "*n d"]) -> Float[Array | np.ndarray, "*n d"]:
-        """Coordinates, counted from the origin, to [-1, 1]."""
+        """Unit coordinates in [-1, 1], from coordinates counted from the origin."""
         return (z - self.middle) / self.half_extent
 
     def from_unit(self, z: Float[Array | np.ndarray, "*n d"]) -> Float[Array | np.ndarray, "*n d"]:
-        """[-1, 1] to coordinates, counted from the origin."""
+        """Coordinates counted from the origin, from unit coordinates in [-1, 1]."""
         return z * self.half_extent + self.middle
 
     @property
     def period(self) -> Float[Array | np.ndarray, " d"]:
-        """The length after which an axis repeats; infinite for an ordinary one."""
+        """The period of each axis; infinite for an axis that is not periodic."""
         return jnp.where(jnp.asarray(self.periodic), 2 * self.half_extent, jnp.inf)
 
     def standardise(
         self, values: Float[Array | np.ndarray, "*n c"]
     ) -> Float[Array | np.ndarray, "*n c"]:
-        """Values, counted from the origin, to zero mean and unit spread."""
+        """Standardised values, with zero mean and unit spread, from values counted from the origin."""
         return (values - self.mean) / self.spread
 
     def to_physical(
         self, values: Float[Array | np.ndarray, "*n c"]
     ) -> Float[Array | np.ndarray, "*n c"]:
-        """Standardised values back to physical units, counted from the origin."""
+        """Values in physical units, counted from the origin, from standardised values."""
         return values * self.spread + self.mean
 
 
 def is_same(values: np.ndarray) -> bool:
-    """Whether a field reads the same everywhere, up to rounding: then it has no spread to divide by.
+    """Whether all readings of a field are equal up to rounding, so that there is no spread to divide by.
 
     >>> is_same(np.full(9, 300.1)), is_same(np.zeros(3)), is_same(np.array([300.1, 300.2]))
     (True, True, False)
@@ -97,7 +101,7 @@ def is_same(values: np.ndarray) -> bool:
 
 
 def _moments(values: np.ndarray, zero: float) -> tuple[float, float]:
-    """Mean and spread of values that are counted from `zero`."""
+    """The mean and the spread of values that are counted from `zero`."""
     if values.size == 0:
         return 0.0, 1.0
     mean = float(values.mean())

@@ -1,4 +1,4 @@
-"""Trees of arrays: what training may change, their precision, and programs compiled for them."""
+"""Trees of arrays: the arrays that training may change, their precision, and compiled functions."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 
 class Frozen(eqx.Module):
-    """Base of modules whose arrays describe the problem rather than the model."""
+    """The base of modules whose arrays describe the problem and are never trained."""
 
 
 def is_frozen(node) -> bool:
@@ -17,7 +17,7 @@ def is_frozen(node) -> bool:
 
 
 def partition(tree):
-    """Split a tree into the arrays that are trained and everything else."""
+    """The tree split into the arrays that are trained and everything else."""
     return eqx.partition(
         tree, lambda n: not is_frozen(n) and eqx.is_inexact_array(n), is_leaf=is_frozen
     )
@@ -29,17 +29,14 @@ def combine(trained, fixed):
 
 
 def count_parameters(tree) -> int:
-    """How many numbers training can change."""
+    """The number of numbers that training can change."""
     return sum(leaf.size for leaf in jax.tree.leaves(partition(tree)[0]))
 
 
 # ------------------------------------------------------------------------------- precision
 
-# float32 by default, float64 where it was asked for.
-#
-# Unless told otherwise, a graphics card multiplies matrices of float32 with ten bits of their
-# fractions. A field is then wrong by a few ten-thousandths, whether it was trained so or is only
-# asked so.
+# The default is float32. A GPU multiplies float32 matrices with only ten bits of their fractions unless
+# it is set otherwise; fields trained or evaluated so are wrong by a few ten-thousandths.
 
 
 def is_double(tree) -> bool:
@@ -49,35 +46,32 @@ def is_double(tree) -> bool:
 
 
 def cast(tree, dtype):
-    """The same tree with every floating-point array in `dtype`."""
+    """The tree with all floating-point arrays converted to `dtype`."""
     return jax.tree.map(lambda a: a.astype(dtype) if eqx.is_inexact_array(a) else a, tree)
 
 
 @contextlib.contextmanager
 def precision(double: bool) -> Iterator[None]:
-    """Inside, JAX keeps float64 where `double`, and all digits of float32 in products of matrices."""
-    wide = jax.enable_x64(True) if double else contextlib.nullcontext()
-    with jax.default_matmul_precision("highest"), wide:
+    """A context in which JAX uses float64 if `double`, and full float32 precision in matrix products."""
+    x64 = jax.enable_x64(True) if double else contextlib.nullcontext()
+    with jax.default_matmul_precision("highest"), x64:
         yield
 
 
 # ------------------------------------------------------------------------------- compilation
 
-# How programs are compiled that the host starts: `compiled` stands where `equinox.filter_jit`
-# would.
+# `compiled` replaces `equinox.filter_jit` for programs that the host starts. XLA's options hold for a
+# whole program, so a function compiled here cannot be called inside another compiled function.
 #
-# Options are those of a whole program: what is compiled so cannot be part of another one.
-
-
-# Without Triton's matrix products a GPU program compiles three times faster and runs as fast: many kinds
-# of each would be compiled and timed, and with all digits of float32 that took a minute for what a fit is
-# asked at once. Products of readings and of residual points with the same weights are not to be made one:
-# putting the rows together and taking them apart again costs more than a second product.
+# Triton's matrix products are disabled, because XLA compiles and times many variants of each; without
+# them a GPU program compiles three times faster and runs as fast. Products of readings and of residual
+# points with the same weights are not merged, because concatenating and splitting the rows costs more
+# than a second product.
 OPTIONS = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_dot_merger_threshold_mb": 0}
 
 
 def compiled(function: Callable) -> Callable:
-    """The function, compiled for every kind of its arguments.
+    """The function, compiled for each combination of types and shapes of its arguments.
 
     >>> compiled(lambda x: x + 1)(1.0)
     2.0

@@ -1,6 +1,18 @@
-"""Field to derivatives to residual: governing equations, formulas and conditions.
+"""Physics: governing equations and conditions, whose residuals are computed from derivatives of fields.
 
 Each name is found in run files under the name that it registers.
+
+- pde.py: the contract of an equation; equations/ has one file for each equation
+- equation.py, calculus.py, expression.py: equations and formulas from text
+- equation_checks.py: units, well-posedness, domain and equivalence of equations
+- implied_kernel.py: the kernel that the form of an equation implies
+- derivatives.py, taylor_mode.py: derivatives by name, computed in one forward pass
+- conditions.py, wall_conditions.py, gauge.py: initial, boundary, physical wall and gauge conditions
+- condition_values.py, interpolation_table.py: values of conditions and sources; tables of numbers
+- unknown_function.py, unknown_conditions.py: unknown functions; unknowns of conditions
+- coefficient_tree.py, unit_conversion.py: coefficients, and coefficients with units
+- curved_coordinates.py, vectors.py: cylindrical and spherical coordinates; vector fields
+- problem_inputs.py: the user's readings, equation and domain as the library's own
 """
 
 from pgt.core.unknown import Unknown as Unknown

@@ -1,4 +1,4 @@
-"""Coefficients of an equation: numbers, with a unit of their own or without, or unknowns to be learnt."""
+"""Coefficients of an equation: numbers, numbers with units, or unknowns that are fitted."""
 
 import math
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,15 +15,15 @@ from pgt.physics.unit_conversion import Amount
 if TYPE_CHECKING:  # a residual computes with coefficients; no static checker knows of `resolve`
     Coefficient = Any
     Number = float
-else:  # after `resolve` an unknown is an array
+else:  # `resolve` replaces an unknown by an array
     Coefficient = float | Unknown | Amount | Float[Array | np.ndarray, ""]
-    Number = float | Float[Array, ""]  # an array only while JAX traces it
+    Number = float | Float[Array, ""]  # an array only during tracing
 
-# What may be given for one.
+# What a user may give for a coefficient, by its physical dimension.
 FINITE = Limits(at_least=-LARGEST, at_most=LARGEST)
 Given = float | int | Unknown | Annotated[str, InUnits()] | Amount
 Diffusivity = Annotated[Given, Limits(above=0, at_most=LARGEST), Powers(length=2, time=-1)]
-# Of a flow whose pressure may be over density, or one of its own with the dynamic viscosity.
+# The viscosity is kinematic if the pressure is divided by the density, otherwise dynamic.
 Viscosity = Annotated[
     Given, Limits(above=0, at_most=LARGEST), Powers(length=2, time=-1, pressure="p")
 ]
@@ -36,8 +36,7 @@ PlaneOrSpace = Annotated[int, OneOf(2, 3)]
 
 
 def as_coefficient(where: str, value, positive: bool = False) -> Coefficient:
-    """`value` as a float, an `Unknown` or an `Amount`; `where` names it in errors, as
-    "Heat(diffusivity)"."""
+    """`value` as a float, an `Unknown` or an `Amount`; errors name it by `where`, "Heat(diffusivity)"."""
     value = Amount.read(value)
     if not isinstance(value, Unknown | Amount):
         value = _as_float(where, value)
@@ -52,13 +51,13 @@ def as_coefficient(where: str, value, positive: bool = False) -> Coefficient:
 
 
 def current(value: Coefficient) -> Number:
-    """The number a coefficient stands for now; while JAX traces it, what is traced."""
+    """The current number of a coefficient, which is a tracer during tracing."""
     number = value.value if is_unknown(value) else value
     return number if isinstance(number, jax.core.Tracer) else float(number)  # pyright: ignore
 
 
 def spatial(where: str, dimension: int, least: int = 1) -> tuple[str, ...]:
-    """The first `dimension` of x, y, z; an equation may need two of them at `least`."""
+    """The first `dimension` axes of x, y, z; raise if they are fewer than `least`."""
     if dimension not in range(least, 4):
         choices = {1: "1, 2 or 3", 2: "2 or 3"}[least]
         raise InputError(f"{where}(dimension={dimension}): write {choices}.")

@@ -1,6 +1,9 @@
-"""What a user may write for a known function of the coordinates: a source, a boundary value.
+"""Values of conditions and sources: the forms in which a user may give them, and binding to a domain.
 
-A number, a formula in text, a JAX function, or a table of numbers to interpolate.
+A known function of the coordinates is a number, a formula in text, a JAX function, or a table of numbers
+to interpolate. `as_value` converts it to the form that the library keeps, `bind_value` checks it against
+a domain, and `value_at` evaluates it at a point. The second part of the file binds conditions to a
+domain.
 """
 
 import inspect
@@ -45,13 +48,13 @@ class Function(eqx.Module):
 
 
 class Learnt(eqx.Module):
-    """In the place of an unknown number, which the equation holds under this name (bordered.py)."""
+    """Replaces an unknown number, which `Bordered` holds under this name (unknown_conditions.py)."""
 
     name: str = eqx.field(static=True)
 
 
 class Varying(eqx.Module):
-    """In the place of an unknown function, for which a field stands (bordered.py)."""
+    """Replaces an unknown function, which a field represents (unknown_conditions.py)."""
 
     field: str = eqx.field(static=True)
     function: UnknownFunction = eqx.field(static=True)
@@ -61,14 +64,14 @@ Value = (
     float | Unknown | Float[Array | np.ndarray, ""] | Expression | Function | Table | Learnt
     | UnknownFunction | Varying
 )  # fmt: skip
-# What may be given for one: at a face, where values are known, and on the right-hand side of an equation.
+# What a user may give for a value of a condition, and for the right-hand side of an equation.
 Formula = Annotated[str, FORMULA]
 Writable = float | int | Formula | Callable | Annotated[tuple, CURVE] | xr.DataArray | Table
 Source = float | int | Formula | Unknown | Callable | tuple | xr.DataArray | Table
 
 
 def as_value(where: str, value: Any) -> Value:
-    """The value in the form we keep, checked as far as possible without knowing the domain."""
+    """The value in the form that is kept, checked as far as possible without the domain."""
     if isinstance(value, str):
         expression = Expression(value)
         expression.require(AXES, where)
@@ -85,14 +88,14 @@ def as_value(where: str, value: Any) -> Value:
             'wall or at the start: pgt.Equation("u_t = D*u_xx + q", q=pgt.UnknownFunction("x"), D=0.1).'
         )
     if callable(value) and not is_unknown(value):
-        # Partial hides a plain function from JAX, which knows only arrays as leaves.
+        # Partial makes a plain function a PyTree without leaves; JAX accepts only arrays as leaves.
         function: Any = value if isinstance(value, eqx.Module) else jax.tree_util.Partial(value)
         return Function(function, None, ())
     return as_coefficient(where, value)
 
 
 def bind_value(where: str, value: Value, coords: tuple[str, ...], free: tuple[str, ...]) -> Value:
-    """The value for a domain with `coords`, of which `free` vary where the value is wanted."""
+    """The value for a domain with `coords`, of which `free` vary in the region of the value."""
     if isinstance(value, Expression):
         value.require(coords, where)
     if isinstance(value, Function):
@@ -107,7 +110,7 @@ def bind_value(where: str, value: Value, coords: tuple[str, ...], free: tuple[st
 
 
 def value_at(value: Value, point: Mapping[str, Any]) -> Float[Array, ""]:
-    """The value at one point, given as {coordinate name: number}."""
+    """The value at one point, which is given as {coordinate name: number}."""
     if isinstance(value, Expression):
         return jnp.asarray(value(**point), float)
     if isinstance(value, (Function, Table)):
@@ -118,7 +121,7 @@ def value_at(value: Value, point: Mapping[str, Any]) -> Float[Array, ""]:
 def value_beside(
     value: Value, evaluate: Callable[[Any, str], Float[Array, ""]], z: Any, point: Mapping[str, Any]
 ) -> Float[Array, ""]:
-    """The same where it may be an unknown function, which `evaluate` knows at z as a field."""
+    """The value at a point z; the field of an unknown function is evaluated by `evaluate`."""
     if isinstance(value, Varying):
         return value.function.of_field(evaluate(z, value.field))
     return value_at(value, point)
@@ -127,23 +130,23 @@ def value_beside(
 def check_finite(
     where: str, value: Value, axes: tuple[str, ...], points: Float[np.ndarray, "n d"]
 ) -> None:
-    """Raise where a formula or function gives no finite number at some of the points."""
+    """Raise if a formula or function is not finite at one of the points."""
     if not isinstance(value, Expression | Function):
         return
     shown = value.text if isinstance(value, Expression) else "the function"
     try:
-        found = jax.vmap(lambda z: value_at(value, dict(zip(axes, z, strict=True))))(
+        values = jax.vmap(lambda z: value_at(value, dict(zip(axes, z, strict=True))))(
             jnp.asarray(points, float)
         )
     except InputError:
         raise
     except Exception as error:  # whatever a user's function raises
-        said = str(error).partition("\n")[0][:200]
+        reason = str(error).partition("\n")[0][:200]
         raise InputError(
-            f"{where}: the function fails ({type(error).__name__}: {said}); write it with jax.numpy, for "
-            "one point; it must give one number."
+            f"{where}: the function fails ({type(error).__name__}: {reason}); write it with jax.numpy, "
+            "for one point; it must give one number."
         ) from None
-    bad = np.flatnonzero(~np.isfinite(np.asarray(found)))
+    bad = np.flatnonzero(~np.isfinite(np.asarray(values)))
     if bad.size:
         place = ", ".join(f"{a} = {v:g}" for a, v in zip(axes, points[bad[0]], strict=True))
         raise InputError(
@@ -152,23 +155,23 @@ def check_finite(
 
 
 def as_source(where: str, source: Any, coords: tuple[str, ...]) -> Value | None:
-    """A right-hand side f(coords), or None for none."""
+    """The right-hand side f(coords) in the form that is kept, or None if there is none."""
     if source is None:
         return None
     return bind_value(where, as_value(where, source), coords, coords)
 
 
 def source_at(source: Value | None, d: Derivatives, coords: tuple[str, ...]):
-    """The source at the point where `d` stands; 0.0 if there is none."""
+    """The source at the point of the derivatives `d`; 0.0 if there is none."""
     return 0.0 if source is None else value_at(source, {c: d(c) for c in coords})
 
 
 def _arguments(where, function, coords, free):
-    """(names, ()) to call by name or (None, coordinates) to call in order."""
+    """(names, ()) for a function called by name, or (None, coordinates) for one called in order."""
     try:
         target = function.func if isinstance(function, jax.tree_util.Partial) else function
         parameters = inspect.signature(target).parameters.values()
-    except ValueError:  # some built-ins do not tell
+    except ValueError:  # some built-ins have no signature
         return None, free
     required = [
         p.name
@@ -191,31 +194,32 @@ def _arguments(where, function, coords, free):
 
 # ------------------------------------------------------------------------------- binding
 
-# From a condition as it is written to one that knows where it holds: checks and binding.
+# A condition is bound to a domain: it is checked, and its region is stored in it.
 
 
-NODES = 16  # at which a value is looked at before it is fitted
+# The number of points of a region at which a value is checked before a fit.
+NODES = 16
 
 
 def as_values(where, values) -> dict[str, Value]:
-    """Values by field in the form we keep."""
+    """The values by field, in the form that is kept."""
     if not values:
         raise InputError(f"{where}: no field given; write {where}(u=0.0) for a field called u.")
     return {field: as_given(f"{where}({field}=...)", value) for field, value in values.items()}
 
 
 def as_given(where: str, value) -> Value:
-    """A value in the form we keep; in a condition it may be an unknown function."""
+    """A value of a condition in the form that is kept; it may be an unknown function."""
     return value if isinstance(value, UnknownFunction) else as_value(where, value)
 
 
 def as_tuple(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """One name or several as a tuple."""
+    """One or several names as a tuple."""
     return (names,) if isinstance(names, str) else None if names is None else tuple(names)
 
 
 def as_axes(where, axis, side, wall) -> tuple[str, ...] | None:
-    """The axes that a condition names; checked as far as possible without the domain."""
+    """The axes that a condition names, checked as far as possible without the domain."""
     with said_of(f"{where}(side={side!r})"):
         ends_of(side)
     axes = as_tuple(axis)
@@ -243,7 +247,7 @@ def wall_of(condition, domain: Domain) -> Faces | Spread:
 
 @contextmanager
 def said_of(where: str) -> Iterator[None]:
-    """What the domain refuses is told of the condition that asked."""
+    """A context that puts `where` in front of the messages of input errors."""
     try:
         yield
     except InputError as error:
@@ -251,7 +255,7 @@ def said_of(where: str) -> Iterator[None]:
 
 
 def check_fields(where, names, fields, derivatives=()) -> None:
-    """Each name is a field, or a derivative of one along the axes listed in `derivatives`."""
+    """Raise unless each name is a field, or a derivative of one along the axes in `derivatives`."""
     for name in names:
         field, _, letters = name.rpartition("_")
         is_derivative = field in fields and letters and set(letters) <= set(derivatives)
@@ -263,7 +267,7 @@ def check_fields(where, names, fields, derivatives=()) -> None:
 
 
 def bound_to(condition, region):
-    """The condition with its region, and with its values bound to the domain's coordinates."""
+    """The condition with its region and with values bound to the coordinates of the domain."""
     axes, free, values = region.box.axes, free_axes(region), {}
     for field, value in condition.values.items():
         where = f"{type(condition).__name__}({field}=...)"
@@ -275,14 +279,16 @@ def bound_to(condition, region):
 
 
 def free_axes(region: Faces | Spread) -> tuple[str, ...]:
-    """The axes that a value may depend on. With faces across several axes none of those is free on all
-    faces: a value then sees them all."""
+    """The axes on which a value may depend.
+
+    With faces across several axes no axis is fixed on all faces; a value may then depend on all axes.
+    """
     axes = region.box.axes
     return region.free if len(axes) - len(region.free) == 1 else axes
 
 
 def with_static(condition, **values):
-    """The same condition with other static fields."""
+    """A copy of the condition with other static fields."""
     bound = object.__new__(type(condition))
     for name in type(condition).__dataclass_fields__:
         object.__setattr__(bound, name, values.get(name, getattr(condition, name)))
@@ -290,17 +296,17 @@ def with_static(condition, **values):
 
 
 def with_region(condition, region):
-    """The same condition, knowing where it holds."""
+    """A copy of the condition with its region."""
     return eqx.tree_at(lambda c: c.region, condition, region, is_leaf=lambda node: node is None)
 
 
 def check_cover(where, table, region) -> None:
-    """Raise unless a table reaches over all axes that vary in the region."""
+    """Raise unless a table covers all axes that vary in the region."""
     check_reach(where, table, region.box, region.free)
 
 
 def check_reach(where, table: Table, box: Bounds, free: Sequence[str]) -> None:
-    """Raise unless a table reaches over those of its axes that are free, from end to end of the box."""
+    """Raise unless a table covers the box from end to end along its free axes."""
     for name, axis in zip(table.names or (), table.axes, strict=True):
         lower, upper = box.bounds(name)
         slack = 1e-6 * (upper - lower)
@@ -313,7 +319,7 @@ def check_reach(where, table: Table, box: Bounds, free: Sequence[str]) -> None:
 
 
 def edges_and_nodes(region: Faces | Spread) -> np.ndarray:
-    """Points of the region, those at the ends of its free axes among them."""
+    """Points of the region, which include points at the ends of its free axes."""
     inside, box = np.asarray(region.nodes(NODES), float), region.box
     if isinstance(region, Spread):
         return inside

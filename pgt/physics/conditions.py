@@ -1,8 +1,8 @@
 """Initial and boundary conditions.
 
-A condition is written without knowing the domain, then bound to it: it asks the domain for the region
-where it holds. A bound condition gives points there (`sample`, `nodes`) and, at one such point, numbers
-that should be zero (`rows`).
+A condition is written without the domain and then bound to it, which sets the region where it holds. A
+bound condition gives points of its region (`sample`, `nodes`) and, at such a point, the numbers that
+should be zero (`rows`).
 
 >>> from pgt.data.domain import Domain
 >>> walls = Dirichlet("x", u=0.0).bind(Domain(x=(0, 1), t=(0, 2)), fields=("u",))
@@ -53,41 +53,42 @@ Evaluate = Callable[[Point, str], Float[Array, ""]]
 
 UNKNOWN = Unknown | Learnt | UnknownFunction | Varying
 Side = Annotated[str, OneOf(*SIDES)]
-FAR = "far"  # beyond the upper end
+FAR = "far"  # the side of a condition far beyond the upper end of an axis
 
 
 class AbstractCondition(eqx.Module):
-    """Equations that hold in some region of the domain. `kind` names the loss term: "ic" or "bc", or
-    "gauge" for what holds inside (gauge.py).
+    """Equations that hold in a region of the domain.
+
+    `kind` names the loss term: "ic", "bc", or "gauge" for a condition inside the domain (gauge.py).
 
     >>> isinstance(Dirichlet("x", u=0.0), AbstractCondition)
     True
     """
 
     part: ClassVar[str] = "condition"
-    names_fields: ClassVar[bool] = True  # whether one that takes values says nothing without them
+    names_fields: ClassVar[bool] = True  # whether a condition with values needs at least one
     kind: ClassVar[str]
     region: eqx.AbstractVar[AbstractRegion | None]
 
     @abc.abstractmethod
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "AbstractCondition":
-        """The same condition, checked, and knowing its region."""
+        """A checked copy of the condition with its region."""
 
     @abc.abstractmethod
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        """What should be zero at a point z of the region; `evaluate(z, "u_x")` gives derivatives."""
+        """The numbers that should be zero at a point z; `evaluate(z, "u_x")` gives derivatives."""
 
     @property
     @abc.abstractmethod
     def is_local(self) -> bool:
-        """Whether `rows` asks at z itself only, and for no more than second derivatives there."""
+        """Whether `rows` uses only z itself and derivatives up to second order."""
 
     def fixes(self, field: str, freedom: str | None) -> bool:
-        """Whether it takes a freedom from a field ("a constant", "a function of time"; gauge.py)."""
+        """Whether the condition fixes the null space `freedom` of a field (`gauge.freedom`)."""
         return False
 
     def beside(self, pde: AbstractPDE) -> "AbstractCondition":
-        """The same, knowing the equation that holds inside, whose unknowns are numbers by now."""
+        """A copy that knows the equation inside, whose unknowns have been replaced by numbers."""
         return self
 
     def check(self, domain: Domain, fields: tuple[str, ...]) -> None:
@@ -95,11 +96,11 @@ class AbstractCondition(eqx.Module):
         self.bind(domain, fields)
 
     def sample(self, key: Key, n: int) -> Float[Array, "m d"]:
-        """n random points of the region, unless fewer say as much; works under jit."""
+        """n random points of the region, or fewer if these determine the rows; works under jit."""
         return self._bound().sample(key, n)
 
     def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
-        """At least n fixed points of the region, unless fewer say as much."""
+        """At least n fixed points of the region, or fewer if these determine the rows."""
         return self._bound().nodes(n)
 
     def _bound(self) -> Any:
@@ -146,19 +147,19 @@ class Initial(AbstractCondition):
         return all(len(name.rpartition("_")[2]) <= 2 for name in self.values)
 
     def fixes(self, field: str, freedom: str | None) -> bool:
-        """What is given at the start fixes a constant, but no function of time."""
+        """An initial value fixes a constant, but no function of time."""
         return field in self.values and freedom == "a constant"
 
 
 def is_far(condition: AbstractCondition) -> bool:
-    """Whether it holds far beyond an end."""
+    """Whether a condition holds far beyond the end of an axis."""
     return isinstance(condition, Dirichlet) and condition.is_far
 
 
 class AbstractWallCondition(AbstractCondition):
-    """One on the boundary: at the ends of axes, on a wall of the shape, or on a part of these.
+    """A condition on the boundary: at the ends of axes, on a wall of the shape, or on a part of these.
 
-    A subclass takes `axis`, `side`, `wall` and `where`, and gives them to `_stand` when it is made.
+    A subclass passes `axis`, `side`, `wall` and `where` to `_set_place` in its constructor.
     """
 
     kind: ClassVar[str] = "bc"
@@ -168,7 +169,7 @@ class AbstractWallCondition(AbstractCondition):
     where: str | None = eqx.field(static=True)
     region: Faces | Spread | None
 
-    def _stand(self, axis, side: str, wall: str | None, where: str | None) -> None:
+    def _set_place(self, axis, side: str, wall: str | None, where: str | None) -> None:
         self.axis = as_axes(type(self).__name__, axis, side, wall)
         self.side, self.wall, self.where, self.region = side, wall, where, None
 
@@ -179,20 +180,20 @@ class AbstractWallCondition(AbstractCondition):
 
 @register("dirichlet")
 class Dirichlet(AbstractWallCondition):
-    """Given values on the boundary: u = g.
+    """Prescribed values on the boundary: u = g.
 
     Parameters
     ----------
     axis
-        The axis whose ends are meant, several of them, or None for every spatial axis that is not
-        periodic.
+        The axis at whose ends the condition holds, several axes, or None for all spatial axes that are
+        not periodic.
     side
-        "lower", "upper" or "both" ends; or "far": the field goes on beyond the upper end, and has
-        these values far away. That is for the method "solver", which goes on with elements that grow.
+        "lower", "upper" or "both" ends, or "far": the field continues beyond the upper end and has
+        these values far away. This is for the method "solver", which continues with growing elements.
     wall
-        The wall of the domain's shape that is meant, by its name, in the place of an axis.
+        The name of a wall of the domain's shape, instead of an axis.
     where
-        The part of the wall, by a condition in the coordinates of space: "x < 0".
+        A part of the wall, given by an inequality in the spatial coordinates: "x < 0".
     **values
         One entry per field, written as in `Initial`.
 
@@ -216,7 +217,7 @@ class Dirichlet(AbstractWallCondition):
             raise InputError(
                 "Dirichlet(side='far'): name the axis along which the field goes on, alone."
             )
-        self._stand(axis, "upper" if self.is_far else side, wall, where)
+        self._set_place(axis, "upper" if self.is_far else side, wall, where)
         self.values = as_values("Dirichlet", values)
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Dirichlet":
@@ -227,15 +228,16 @@ class Dirichlet(AbstractWallCondition):
         return _value_rows(evaluate, z, self.values, self._bound())
 
     def fixes(self, field: str, freedom: str | None) -> bool:
-        """Its values are given at every time, where they are known at all."""
+        """Known boundary values fix a field at all times."""
         return field in self.values and not isinstance(self.values[field], UNKNOWN)
 
 
 @register("neumann")
 class Neumann(AbstractWallCondition):
-    """Given slope across the boundary: ∂u/∂n = g with n the outward normal.
+    """A prescribed normal derivative on the boundary: ∂u/∂n = g with n the outward normal.
 
-    At the lower end of x that is -u_x = g, at the upper end u_x = g. Parameters as in `Dirichlet`.
+    At the lower end of x this is -u_x = g, at the upper end u_x = g. The parameters are those of
+    `Dirichlet`.
 
     >>> Neumann("x", u=0.0).kind
     'bc'
@@ -251,7 +253,7 @@ class Neumann(AbstractWallCondition):
         where: str | None = None,
         **values: Writable | Unknown | UnknownFunction,
     ):
-        self._stand(axis, side, wall, where)
+        self._set_place(axis, side, wall, where)
         self.values = as_values("Neumann", values)
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Neumann":
@@ -262,18 +264,18 @@ class Neumann(AbstractWallCondition):
         region = self._bound()
         point = region.box.named(z)
 
-        def outward(field):
+        def normal_slope(field):
             return region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
 
-        given = {f: value_beside(g, evaluate, z, point) for f, g in self.values.items()}
-        return jnp.stack([outward(field) - value for field, value in given.items()])
+        values = {f: value_beside(g, evaluate, z, point) for f, g in self.values.items()}
+        return jnp.stack([normal_slope(field) - value for field, value in values.items()])
 
 
 @register("periodic")
 class Periodic(AbstractCondition):
     """The field and its derivatives up to `order` agree at both ends of an axis.
 
-    `fields=None` means every field. A model that is periodic by construction does not need it.
+    `fields=None` means all fields. A model that is periodic by construction does not need this condition.
 
     >>> Periodic("x").order
     1
@@ -315,15 +317,15 @@ class Periodic(AbstractCondition):
 
 def _value_rows(evaluate, z, values, region):
     point = region.box.named(z)
-    given = {name: value_beside(g, evaluate, z, point) for name, g in values.items()}
-    return jnp.stack([evaluate(z, name) - value for name, value in given.items()])
+    targets = {name: value_beside(g, evaluate, z, point) for name, g in values.items()}
+    return jnp.stack([evaluate(z, name) - target for name, target in targets.items()])
 
 
 def values_on(
     domain: Domain, conditions: Sequence[AbstractCondition]
 ) -> dict[str, Float[np.ndarray, " n"]]:
-    """By field, some values that it has at the start or on walls, as far as conditions give them."""
-    found: dict[str, list[np.ndarray]] = {}
+    """Some values of each field at the start or on walls, as far as conditions prescribe them."""
+    values: dict[str, list[np.ndarray]] = {}
     for condition in conditions:
         if not isinstance(condition, Initial | Dirichlet):
             continue
@@ -333,30 +335,31 @@ def values_on(
         for name, value in bound.values.items():
             if not isinstance(value, UNKNOWN):
                 places = (dict(zip(domain.axes, point, strict=True)) for point in points)
-                found.setdefault(name, []).append(
+                values.setdefault(name, []).append(
                     np.array([float(value_at(value, place)) for place in places])
                 )
-    return {name: np.concatenate(parts) for name, parts in found.items()}
+    return {name: np.concatenate(parts) for name, parts in values.items()}
 
 
 # ------------------------------------------------------------------------------- condition overlap
 
-# Whether a wall of the shape, and an end of the box with a condition of its own, are one place.
-#
-# A polygon that fills its box to the base has a base that is a wall and an end at once. A condition
-# on the wall then holds there, too, beside that of the end, and both can seldom be true.
+# A wall of the shape may lie on an end of the box. For example, the base of a polygon that fills its box
+# is both a wall and an end. Conditions on the wall and on the end then both hold there, and they usually
+# contradict each other.
 
 
-ON_IT = 1e-6  # of the box: as near as that a place is on its end
-TOUCHED = 0.01  # of a wall: a circle touches an end in less
+# A point nearer than this share of the box's extent to an end lies on the end.
+END_TOLERANCE = 1e-6
+# The share of a wall above which an overlap is reported; a circle that touches an end overlaps by less.
+TOUCHED = 0.01
 
 
 def warn_of_overlap(conditions: Sequence[AbstractCondition] | None, domain: Domain) -> None:
-    """Warn where a condition on a wall holds on an end of the box that has one of its own."""
+    """Warn if a condition on a wall also holds on an end of the box that has another condition."""
     if domain.shape is None:
         return
-    for named, end in _pairs(conditions or ()):
-        share, word = _shared(domain, named, end)
+    for named, end in _overlap_candidates(conditions or ()):
+        share, word = _overlap(domain, named, end)
         if share > TOUCHED:
             warn_of(
                 f"{share:.0%} of the wall {named.wall!r} lies on an end of the box that has a condition "
@@ -373,53 +376,58 @@ def on_ends(domain: Domain, wall: str) -> float:
     >>> on_ends(pgt.Domain(x=(0, 3), y=(0, 1), shape=plate), "plate")
     0.75
     """
-    found = _wall(domain, wall)
-    if found is None:
+    boundary = _wall_in_box(domain, wall)
+    if boundary is None:
         return 0.0
     ends = [(axis, side) for axis in domain.spatial_axes for side in (0, 1)]
-    on = np.any([_on(domain, found, axis, side) for axis, side in ends], axis=0)
-    return float(found.weights[on].sum() / found.weights.sum())
+    is_on = np.any([_is_on_end(domain, boundary, axis, side) for axis, side in ends], axis=0)
+    return float(boundary.weights[is_on].sum() / boundary.weights.sum())
 
 
-def _pairs(conditions) -> Iterator[tuple[AbstractWallCondition, AbstractWallCondition]]:
-    """A condition on a wall and one on ends of the box that speak of one field, and differently."""
+def _overlap_candidates(
+    conditions,
+) -> Iterator[tuple[AbstractWallCondition, AbstractWallCondition]]:
+    """Pairs of a condition on a wall and one on ends of the box that differ and share a field."""
     walls = [each for each in conditions if isinstance(each, AbstractWallCondition)]
     for named in (each for each in walls if each.wall is not None):
         for end in (each for each in walls if each.wall is None):
             first, second = (getattr(each, "values", None) for each in (named, end))
-            apart = bool(first) and bool(second) and not set(first) & set(second)
-            alike = type(named) is type(end) and str(first) == str(second)
-            if not apart and not alike:
+            is_disjoint = bool(first) and bool(second) and not set(first) & set(second)
+            is_equal = type(named) is type(end) and str(first) == str(second)
+            if not is_disjoint and not is_equal:
                 yield named, end
 
 
-def _shared(domain: Domain, named, end) -> tuple[float, str]:
-    """The share of a wall on ends that a condition names, and the words for the rest of the wall."""
-    found = _wall(domain, named.wall, named.where)
-    if found is None:
+def _overlap(domain: Domain, named, end) -> tuple[float, str]:
+    """The share of a wall on the ends of a condition, and an inequality for the rest of the wall."""
+    boundary = _wall_in_box(domain, named.wall, named.where)
+    if boundary is None:
         return 0.0, ""
     origin = domain.box.along(domain.spatial_axes).origin or np.zeros(len(domain.spatial_axes))
-    there, words = np.zeros(len(found.points), bool), [named.where] if named.where else []
+    is_on_any, words = np.zeros(len(boundary.points), bool), [named.where] if named.where else []
     for axis, side in walled_ends(domain.box, domain.periodic, end.axis, end.side):
-        on = _on(domain, found, axis, side)
+        is_on = _is_on_end(domain, boundary, axis, side)
         if end.where:
-            on &= where_true(end.where, found.points + np.asarray(origin), domain.spatial_axes)
-        if on.any():
+            is_on &= where_true(
+                end.where, boundary.points + np.asarray(origin), domain.spatial_axes
+            )
+        if is_on.any():
             bound = domain.bounds(axis)[side] + origin[domain.spatial_axes.index(axis)]
             words.append(f"{axis} {'<' if side else '>'} {bound:g}")
-            there |= on
-    return float(found.weights[there].sum() / found.weights.sum()), " and ".join(words)
+            is_on_any |= is_on
+    return float(boundary.weights[is_on_any].sum() / boundary.weights.sum()), " and ".join(words)
 
 
-def _wall(domain: Domain, name: str, where: str | None = None) -> Boundary | None:
-    """What of a wall is in the box; None where nothing is."""
+def _wall_in_box(domain: Domain, name: str, where: str | None = None) -> Boundary | None:
+    """The part of a wall inside the box; None if there is none."""
     try:
         return Boundary.joined(domain.boundary(name, where=where))
     except InputError:
         return None
 
 
-def _on(domain: Domain, found: Boundary, axis: str, side: int) -> Bool[np.ndarray, " n"]:
+def _is_on_end(domain: Domain, boundary: Boundary, axis: str, side: int) -> Bool[np.ndarray, " n"]:
+    """Whether each point of a wall lies on an end of the box."""
     bounds = domain.box.bounds(axis)
-    along: Float[np.ndarray, " n"] = found.points[:, domain.spatial_axes.index(axis)]
-    return np.abs(along - bounds[side]) < ON_IT * (bounds[1] - bounds[0])
+    coordinate: Float[np.ndarray, " n"] = boundary.points[:, domain.spatial_axes.index(axis)]
+    return np.abs(coordinate - bounds[side]) < END_TOLERANCE * (bounds[1] - bounds[0])

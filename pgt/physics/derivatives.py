@@ -1,4 +1,9 @@
-"""Derivatives by name: ask a residual once which ones it needs, compute just those in one pass."""
+"""Derivatives by name, and derived quantities by name.
+
+A residual is called once with a recorder, which finds the derivatives that it needs (`requested`). These
+are then computed in one forward pass (`differentiate`, taylor_mode.py) and looked up in a
+`DerivativeTable`.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -15,13 +20,13 @@ from pgt.physics.pde import AbstractPDE, Quantity
 from pgt.physics.taylor_mode import PropagationPlan, propagate
 
 LAPLACIAN = "lap"
-Along = Any  # the coordinate indices to differentiate along, a tuple; or LAPLACIAN
+Along = Any  # a tuple of the coordinate indices to differentiate along, or LAPLACIAN
 
 
 def parse_name(
     name: str, coords: tuple[str, ...], fields: tuple[str, ...]
 ) -> tuple[int, tuple[int, ...]]:
-    """Split "u_xt" into the field's index and the sorted coordinate indices.
+    """The field's index and the sorted coordinate indices of a name such as "u_xt".
 
     >>> parse_name("v_yx", ("x", "y", "t"), ("u", "v"))
     (1, (0, 1))
@@ -39,7 +44,7 @@ def parse_name(
 
 
 class DerivativeTable:
-    """The derivatives at one point, looked up by name; hand it to `AbstractPDE.residual`."""
+    """The derivatives at one point by name, as `AbstractPDE.residual` takes them."""
 
     def __init__(self, values: dict[str, Array]):
         self._values = values
@@ -51,20 +56,20 @@ class DerivativeTable:
         return self._values[f"{LAPLACIAN}({field})"]
 
     def counted_from(self, origin: Origin) -> "DerivativeTable":
-        """Coordinates and values of fields as physical numbers, where the point and the field that were
-        differentiated are local (data/origin.py)."""
-        known = dict(origin.shifts)
+        """The table with physical coordinates and field values, from one that counts from the origin
+        (data/origin.py)."""
+        shifts = dict(origin.shifts)
         return DerivativeTable(
-            {n: v + known[n] if n in known else v for n, v in self._values.items()}
+            {n: v + shifts[n] if n in shifts else v for n, v in self._values.items()}
         )
 
     def value(self, name: str) -> Float[Array, ""]:
-        """By the name that `requested` gives, that of a Laplacian included."""
+        """The value by a name from `requested`, which may be the name of a Laplacian."""
         return self._values[name]
 
 
 class _Recorder:
-    """Answers every question with zero and remembers the questions."""
+    """Derivatives that are all zero; it records the names that are looked up."""
 
     def __init__(self):
         self.names: dict[str, None] = {}
@@ -78,15 +83,17 @@ class _Recorder:
 
 
 def requested(pde: AbstractPDE) -> tuple[str, ...]:
-    """The names of all derivatives and coordinates that the residual asks for."""
+    """The names of all derivatives and coordinates that the residual uses."""
     recorder = _Recorder()
     jax.eval_shape(lambda: resolve(pde).residual(recorder))
     return tuple(recorder.names)
 
 
 class KnownDerivatives:
-    """Stands for a field whose derivatives at the point asked about are known: by the coordinate indices
-    to differentiate along, in order, the derivatives of all fields."""
+    """Replaces a field whose derivatives at the point are known.
+
+    `values` holds the derivatives of all fields by the sorted coordinate indices to differentiate along.
+    """
 
     def __init__(self, values: Mapping[tuple[int, ...], Float[Array, " c"]]):
         self.values = values
@@ -101,26 +108,26 @@ class KnownDerivatives:
 
 
 def derivatives_of(values: Callable, dimension: int, fields: int) -> tuple[tuple[int, ...], ...]:
-    """The derivatives that `values(field, z)` asks for, each by the coordinate indices.
+    """The derivatives that `values(field, z)` uses, each by its coordinate indices.
 
     >>> derivatives_of(lambda field, z: differentiate(field, ["u_xx"], ("x",), ("u",))(z)("u_xx"), 1, 1)
     ((0, 0),)
     """
-    asked: dict[tuple[int, ...], None] = {}
+    requests: dict[tuple[int, ...], None] = {}
 
     class Recorder(Mapping):
         def __getitem__(self, along):
-            asked[along] = None
+            requests[along] = None
             return jnp.zeros(fields)
 
         def __iter__(self):
-            return iter(asked)
+            return iter(requests)
 
         def __len__(self):
-            return len(asked)
+            return len(requests)
 
     jax.eval_shape(lambda z: values(KnownDerivatives(Recorder()), z), jnp.zeros(dimension))
-    return tuple(asked)
+    return tuple(requests)
 
 
 def differentiate(
@@ -129,14 +136,14 @@ def differentiate(
     coords: tuple[str, ...],
     fields: tuple[str, ...],
 ) -> Callable[[Point], DerivativeTable]:
-    """A function of one point that returns the named derivatives of `function` there."""
-    requests = {n: _request(n, coords, fields) for n in names if n not in coords}
+    """A function that returns the named derivatives of `function` at a point."""
+    requests = {n: _parse_request(n, coords, fields) for n in names if n not in coords}
     wanted = {along for _, along in requests.values()}
     spatial = tuple(i for i, c in enumerate(coords) if c != "t")
 
     def table(z: Point) -> DerivativeTable:
         values = {c: z[i] for i, c in enumerate(coords)}
-        streams = _all_orders(function, z, wanted, spatial)
+        streams = _derivatives_at(function, z, wanted, spatial)
         for name, (field, along) in requests.items():
             values[name] = streams[along][field]
         return DerivativeTable(values)
@@ -150,7 +157,7 @@ def residual(
     z: Point,
     origin: Origin = HERE,
 ) -> dict[str, Float[Array, ""]]:
-    """The residual of each equation for the field `function` at one point; both counted from `origin`."""
+    """The residual of each equation for the field `function` at one point; both count from `origin`."""
     pde = resolve(pde)
     table = differentiate(function, requested(pde), pde.coords, pde.fields)(z)
     return pde.residual(table.counted_from(origin))
@@ -162,30 +169,33 @@ def residual_and_size(
     z: Point,
     origin: Origin = HERE,
 ) -> dict[str, tuple[Float[Array, ""], Float[Array, ""]]]:
-    """The residual of each equation at one point, and how large its terms are together: Σ |∂r/∂d · d|
-    over all derivatives d that it asks for, those of a Laplacian one by one: they cancel there."""
+    """The residual r of each equation at one point, and the size of its terms, Σ |∂r/∂d · d|.
+
+    The sum runs over all derivatives d in the residual. The second derivatives of a Laplacian count one
+    by one, because they cancel in their sum.
+    """
     pde = resolve(pde)
     names = [name for name in requested(pde) if name not in pde.coords]
-    parts = {name: _parts(name, pde.coords) for name in names}
-    asked = (*names, *(part for own in parts.values() for part in own), *pde.coords)
-    local = differentiate(function, asked, pde.coords, pde.fields)(z)
+    parts = {name: _second_derivatives(name, pde.coords) for name in names}
+    needed = (*names, *(part for group in parts.values() for part in group), *pde.coords)
+    local = differentiate(function, needed, pde.coords, pde.fields)(z)
     table = local.counted_from(origin)
-    here = {axis: table.value(axis) for axis in pde.coords}
+    point = {axis: table.value(axis) for axis in pde.coords}
     values = {name: table.value(name) for name in names}
-    sizes = {n: sum(jnp.abs(table.value(part)) for part in own) for n, own in parts.items()}
+    sizes = {n: sum(jnp.abs(table.value(part)) for part in group) for n, group in parts.items()}
 
     def rows(values):
-        return pde.residual(DerivativeTable(values | here))
+        return pde.residual(DerivativeTable(values | point))
 
-    found, slopes = rows(values), jax.jacrev(rows)(values)
+    residuals, slopes = rows(values), jax.jacrev(rows)(values)
     return {
         row: (r, jnp.sum(jnp.stack([jnp.abs(slopes[row][n]) * sizes[n] for n in names])))
-        for row, r in found.items()
+        for row, r in residuals.items()
     }
 
 
-def _parts(name: str, coords: tuple[str, ...]) -> tuple[str, ...]:
-    """u_xx and u_yy of lap(u); any other derivative itself."""
+def _second_derivatives(name: str, coords: tuple[str, ...]) -> tuple[str, ...]:
+    """The names u_xx, u_yy, ... of the terms of lap(u); for any other derivative its own name."""
     if not name.startswith(f"{LAPLACIAN}("):
         return (name,)
     field = name[len(LAPLACIAN) + 1 : -1]
@@ -193,14 +203,14 @@ def _parts(name: str, coords: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def highest_order(pde: AbstractPDE) -> int:
-    """The order of the highest derivative that the residual asks for."""
+    """The order of the highest derivative in the residual."""
     names = [n for n in requested(pde) if n not in pde.coords]
-    along = [_request(n, pde.coords, pde.fields)[1] for n in names]
+    along = [_parse_request(n, pde.coords, pde.fields)[1] for n in names]
     return max((2 if a == LAPLACIAN else len(a) for a in along), default=0)
 
 
 def expansion(function: Callable[[Point], Float[Array, " k"]], z: Point):
-    """Value (k), gradient (k, d) and Hessian (k, d, d) of `function` at one point."""
+    """The value (k), gradient (k, d) and Hessian (k, d, d) of `function` at one point."""
     size = len(z)
     pairs = [(i, j) for i in range(size) for j in range(i, size)]
     plan, layout = _plan({(i,) for i in range(size)} | set(pairs), ())
@@ -210,13 +220,15 @@ def expansion(function: Callable[[Point], Float[Array, " k"]], z: Point):
     return stack[0], slope, jnp.stack([jnp.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def _request(name: str, coords: tuple[str, ...], fields: tuple[str, ...]) -> tuple[int, Along]:
+def _parse_request(
+    name: str, coords: tuple[str, ...], fields: tuple[str, ...]
+) -> tuple[int, Along]:
     if name.startswith(f"{LAPLACIAN}("):
         return parse_name(name[len(LAPLACIAN) + 1 : -1], coords, fields)[0], LAPLACIAN
     return parse_name(name, coords, fields)
 
 
-def _all_orders(
+def _derivatives_at(
     function, z: Point, wanted: set[Along], spatial: tuple[int, ...]
 ) -> dict[Along, Array]:
     """Each wanted derivative of all fields at once."""
@@ -227,24 +239,24 @@ def _all_orders(
     stack = propagate(function, z, plan) if plan.directions else function(z)[None]
     streams = {along: stack[layout[along]] for along in wanted - high}
     for along in high:
-        # Orders above two: differentiate the pass itself along the remaining axes.
-        streams[along] = _nested(function, z, along)
+        # For orders above two, the pass itself is differentiated along the remaining axes.
+        streams[along] = _nested_derivative(function, z, along)
     return streams
 
 
-def _nested(function, z: Point, along: Along) -> Array:
+def _nested_derivative(function, z: Point, along: Along) -> Array:
     if len(along) <= 2:
         plan, layout = _plan({along}, ())
         return propagate(function, z, plan)[layout[along]]
     direction = jnp.zeros_like(z).at[along[-1]].set(1.0)
-    return jax.jvp(lambda y: _nested(function, y, along[:-1]), (z,), (direction,))[1]
+    return jax.jvp(lambda y: _nested_derivative(function, y, along[:-1]), (z,), (direction,))[1]
 
 
 def _plan(wanted: set[Along], spatial: tuple[int, ...]) -> tuple[PropagationPlan, dict[Along, int]]:
-    """The streams to carry and where each derivative stands in the stack."""
+    """The streams to propagate, and the index of each derivative in their stack."""
     pairs = sorted(a for a in wanted if a != LAPLACIAN)
-    used = {i for a in pairs for i in a} | set(spatial if LAPLACIAN in wanted else ())
-    directions = tuple(sorted(used))
+    axes = {i for a in pairs for i in a} | set(spatial if LAPLACIAN in wanted else ())
+    directions = tuple(sorted(axes))
     position = {axis: k for k, axis in enumerate(directions)}
     layout: dict[Along, int] = {(): 0} | {(axis,): 1 + k for axis, k in position.items()}
     forms = []
@@ -260,42 +272,43 @@ def _plan(wanted: set[Along], spatial: tuple[int, ...]) -> tuple[PropagationPlan
 
 # ------------------------------------------------------------------------------- quantities
 
-# Derived quantities by name: any field, any derivative, and a few that have names of their own.
+# Derived quantities by name: fields, derivatives, and those defined below.
 
 
 Named = Mapping[str, Quantity]
 
 
-def _length(*parts):
+def _euclidean_length(*parts):
     return sum(part**2 for part in parts) ** 0.5
 
 
-def _curl(w_y, v_z, u_z, w_x, v_x, u_y):
-    return _length(w_y - v_z, u_z - w_x, v_x - u_y)
+def _curl_length(w_y, v_z, u_z, w_x, v_x, u_y):
+    return _euclidean_length(w_y - v_z, u_z - w_x, v_x - u_y)
 
 
-# Of a flow (u, v) in the plane, and of one (u, v, w) in space, whose vorticity is a vector: its length.
+# Quantities of a flow (u, v) in the plane, and of a flow (u, v, w) in space, where "vorticity" is the
+# length of a vector.
 NAMED: Named = {
     "vorticity": Quantity(("v_x", "u_y"), lambda v_x, u_y: v_x - u_y),
     "divergence": Quantity(("u_x", "v_y"), lambda u_x, v_y: u_x + v_y),
-    "speed": Quantity(("u", "v"), _length),
+    "speed": Quantity(("u", "v"), _euclidean_length),
 }
 IN_SPACE: Named = {
-    "vorticity": Quantity(("w_y", "v_z", "u_z", "w_x", "v_x", "u_y"), _curl),
+    "vorticity": Quantity(("w_y", "v_z", "u_z", "w_x", "v_x", "u_y"), _curl_length),
     "vorticity_x": Quantity(("w_y", "v_z"), lambda w_y, v_z: w_y - v_z),
     "vorticity_y": Quantity(("u_z", "w_x"), lambda u_z, w_x: u_z - w_x),
     "vorticity_z": NAMED["vorticity"],
     "divergence": Quantity(("u_x", "v_y", "w_z"), lambda *parts: sum(parts)),
-    "speed": Quantity(("u", "v", "w"), _length),
+    "speed": Quantity(("u", "v", "w"), _euclidean_length),
 }
 
 
 def parts_of(
     name: str, coords: tuple[str, ...], fields: tuple[str, ...], own: Named | None = None
 ) -> tuple[str, ...]:
-    """The fields and derivatives a quantity is made of; an error for a name that means nothing.
+    """The fields and derivatives of which a quantity is made; raise for an unknown name.
 
-    `own` are quantities that an equation has names for.
+    `own` are the quantities that an equation defines.
 
     >>> parts_of("vorticity", ("x", "y", "t"), ("u", "v", "p"))
     ('v_x', 'u_y')
@@ -336,17 +349,17 @@ def units_of(
     if field not in units or any(letter not in units for letter in letters):
         return None
     powers = {axis: letters.count(axis) for axis in dict.fromkeys(letters)}
-    # A derivative in time does not know since when time is counted.
+    # The origin of time does not affect a derivative.
     per = {axis: units[axis].partition(" since ")[0] for axis in powers}
     parts = [units[field], *(f"{per[axis]}-{n}" for axis, n in powers.items())]
-    # "1" is the unit of a pure number: it needs no power and no factor.
+    # The unit "1" of a pure number is left out.
     return " ".join(p for p in parts if p != "1" and not p.startswith("1-")) or "1"
 
 
 def _defined_quantity(
     name: str, coords: tuple[str, ...], fields: tuple[str, ...], own: Named | None = None
 ) -> Quantity | None:
-    """How a quantity is defined; None for fields and derivatives, which go first."""
+    """The definition of a quantity; None for fields and derivatives, which take precedence."""
     if name in fields or name.rpartition("_")[0] in fields:
         return None
     if own and name in own:

@@ -1,4 +1,8 @@
-"""A governing equation from text."""
+"""`Equation`: a governing equation, or a system, from text.
+
+The text is parsed, rewritten in derivatives of fields (calculus.py), and its names are sorted into
+fields, coordinates, coefficients, unknown functions and tables. Errors point at the name that is wrong.
+"""
 
 import functools
 import re
@@ -56,11 +60,11 @@ class Equation(AbstractPDE):
 
     $$ u_t + u\, u_x = \nu\, u_{xx} $$
 
-    `u_xt` is a derivative of the field u, `lap(u)` its Laplacian over the spatial axes, and x, y,
-    z, t are the coordinates, and r and θ where the domain has them: `lap`, `div` and `grad` are those of
-    the domain's coordinates, cylindrical or spherical. Every other name is a coefficient. Conservative
-    forms are written with `div`, `grad`, `curl`, `diff(formula, axis)`, `dot(a, b)` and vectors such as
-    (u, v): `Equation("c*u_t = div(k*grad(u)) + q", ...)`.
+    `u_xt` is a derivative of the field u, and `lap(u)` its Laplacian over the spatial axes. The
+    coordinates are x, y, z, t, and r and θ if the domain has them; `lap`, `div` and `grad` are then those
+    of its cylindrical or spherical coordinates. All other names are coefficients. Conservative forms are
+    written with `div`, `grad`, `curl`, `diff(formula, axis)`, `dot(a, b)` and vectors such as (u, v):
+    `Equation("c*u_t = div(k*grad(u)) + q", ...)`.
 
     Parameters
     ----------
@@ -68,18 +72,19 @@ class Equation(AbstractPDE):
         The equations, each with one `=`.
     fields
         Names of all fields, needed only if one of them occurs without any derivative; by default
-        those with a derivative, in the order in which they are first mentioned.
+        those with a derivative, in the order of their first occurrence.
     coords
-        Coordinates that do not occur in the text. One that names no axis of space, as `u_t = lap(u)`,
-        takes those of the domain, and is in x as long as there is none.
+        Coordinates that do not occur in the text. A text without a spatial axis, such as `u_t = lap(u)`,
+        takes the axes of the domain, and has the axis x until it is given a domain.
     names
         Names of the residuals; by default "equation", or "equation_1", "equation_2", ...
     kernel
-        How influence spreads; by default as the form of the equation implies (form.py): like heat, in
-        transport, as waves or at rest. Where it is none of these, attention gets no bias.
+        The kernel of the attention bias; by default the one that the form of the equation implies
+        (implied_kernel.py): heat-like, transport, wave-like or elliptic. For other forms there is no
+        bias.
     **coefficients
-        Numbers, `Unknown` to learn them, `UnknownFunction` for those that vary, such as a source
-        q(x) or a conductivity k(x, y), or a `Table` for those that were measured.
+        Numbers, `Unknown` for unknown numbers, `UnknownFunction` for unknown functions, such as a source
+        q(x) or a conductivity k(x, y), or a `Table` for measured ones.
 
     >>> pde = Equation("u_t + u*u_x = nu*u_xx", nu=0.01)
     >>> pde.coords, pde.fields
@@ -94,9 +99,8 @@ class Equation(AbstractPDE):
     functions: dict[str, UnknownFunction]
     tables: dict[str, Table]
     states: dict[str, StateFunction]
-    takes_axes: bool = eqx.field(
-        static=True
-    )  # those of the domain, as the text names none of space
+    # Whether the spatial axes are those of the domain, because the text names none.
+    takes_axes: bool = eqx.field(static=True)
     influence: AbstractKernel | None
 
     def __init__(
@@ -123,18 +127,18 @@ class Equation(AbstractPDE):
         known = tuple(self.coefficients)
         axes = (*_as_tuple(coords), *_axes(varying), *_axes_of_tables(self.tables))
         self.coords = _coords(self.texts, axes, tuple(coefficients))
-        self.takes_axes = not set(self.coords) - {"t"} and _has_calculus(self.texts)
+        self.takes_axes = not set(self.coords) - {"t"} and _has_vector_calculus(self.texts)
         if self.takes_axes:
             self.coords = ("x", *self.coords)
-        derived = _differentiated(self.texts, tuple(coefficients))
+        derived = _differentiated_fields(self.texts, tuple(coefficients))
         constants = _constants(known, (*derived, *_as_tuple(fields)))
-        trees = _taken_apart(
+        trees = _expanded(
             self.texts, self.coords, constants, varying, self.coordinates, self.states
         )
         for text, tree in zip(self.texts, trees, strict=True):
             require_finite(text, tree)
         hidden = tuple(function.field(name) for name, function in varying.items())
-        measured = (*known, *_measured(trees, self.tables), *self.states)
+        measured = (*known, *_table_names(trees, self.tables), *self.states)
         self.fields = _fields(self.texts, trees, _as_tuple(fields), measured, hidden)
         self.influence = kernel
         _check_coefficients(self)
@@ -142,35 +146,35 @@ class Equation(AbstractPDE):
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
         if self.coordinates != X_Y_Z:
-            asked = {name.name for tree in self._trees for name in names_in(tree)}
-            d = CurvedDerivatives(d, self.coordinates, self.coords, asked)
+            names = {name.name for tree in self._trees for name in names_in(tree)}
+            d = CurvedDerivatives(d, self.coordinates, self.coords, names)
 
         def lookup(name):
             if name in self.coefficients:
                 return self.coefficients[name]
             if (table := _table_of(name, self.tables)) is not None:
                 point = {axis: d(axis) for axis in self.coords}
-                along = name.rpartition("_")[2] if name not in self.tables else ""
-                return table.slope(point, along) if along else table(point)
+                axis = name.rpartition("_")[2] if name not in self.tables else ""
+                return table.slope(point, axis) if axis else table(point)
             if (state := self.states.get(name.rstrip("'"))) is not None:
                 return state(d(state.field), name.count("'"))
             if laplacian := _LAPLACIAN.fullmatch(name):
                 return d.laplacian(laplacian["field"])
             return CONSTANTS[name] if _is_constant(self, name) else d(name)
 
-        found = {n: evaluate(t, lookup) for n, t in zip(self.names, self._trees, strict=True)}
-        return found | {name: d(name) for name in constancy(self.functions, self.coords)}
+        residuals = {n: evaluate(t, lookup) for n, t in zip(self.names, self._trees, strict=True)}
+        return residuals | {name: d(name) for name in constancy(self.functions, self.coords)}
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:
-        """Positive unknown functions, of which the fields are logarithms."""
+        """The positive unknown functions, whose fields are logarithms."""
         return positive_ones(self.functions)
 
     @property
     def _trees(self) -> tuple[Tree, ...]:
-        """The equations, in derivatives of the fields alone."""
+        """The equations in derivatives of the fields."""
         constants = _constants(tuple(self.coefficients), self.fields)
-        return _taken_apart(
+        return _expanded(
             self.texts, self.coords, constants, self.functions, self.coordinates, self.states
         )
 
@@ -178,15 +182,15 @@ class Equation(AbstractPDE):
         return self.implied_kernel().kernel if self.influence is None else self.influence
 
     def implied_kernel(self) -> Implied:
-        """The kernel that the form of the equation implies, or why there is none."""
+        """The kernel that the form of the equation implies, or the reason why there is none."""
         return implied_kernel(self.forms(), self.coords)
 
     def forms(self) -> list[Affine]:
-        """Every equation taken apart, its coefficients as they are now."""
+        """The affine form of each equation with the current coefficients."""
         return [affine(tree, self._affine) for tree in self._trees]
 
     def _affine(self, name: str) -> Affine:
-        """A name as the analysis of the form sees it."""
+        """The affine form of a name."""
         if name in self.coefficients or _is_constant(self, name):
             return Affine(current(self.coefficients.get(name, CONSTANTS.get(name))))
         if _table_of(name, self.tables) is not None:
@@ -210,22 +214,22 @@ def over_range(
     domain: Domain,
     conditions: Sequence[AbstractCondition] = (),
 ) -> AbstractPDE:
-    """The equation with its functions of the state over the range of readings and of what conditions
-    say."""
+    """The equation with its functions of the state over the range of the readings and of the values that
+    conditions prescribe."""
     if not isinstance(pde, Equation) or not pde.states:
         return pde
-    known, found = values_on(domain, conditions), {}
+    prescribed, states = values_on(domain, conditions), {}
     for name, state in pde.states.items():
-        is_read = state.field in observations.fields
-        read = observations.measured(state.field).values if is_read else np.zeros(0)
-        values = np.concatenate([read, known.get(state.field, np.zeros(0))])
+        is_measured = state.field in observations.fields
+        measured = observations.measured(state.field).values if is_measured else np.zeros(0)
+        values = np.concatenate([measured, prescribed.get(state.field, np.zeros(0))])
         if not len(values) and state.between is None:
             raise InputError(
                 f"Equation({name}=...): a function of {state.field}, which was not measured; give its "
                 f'range, pgt.UnknownFunction("{state.field}", between=(0, 1)).'
             )
-        found[name] = state.over(values)
-    return with_attributes(pde, states=found)
+        states[name] = state.over(values)
+    return with_attributes(pde, states=states)
 
 
 def _as_tuple(names) -> tuple[str, ...]:
@@ -233,7 +237,7 @@ def _as_tuple(names) -> tuple[str, ...]:
 
 
 def without_arguments(text: str, functions: Mapping[str, UnknownFunction]) -> str:
-    """The text with D for D(u).
+    """The text with D in place of D(u).
 
     >>> without_arguments("u_t = div(D(u)*grad(u))", {"D": UnknownFunction("u")})
     'u_t = div(D*grad(u))'
@@ -287,30 +291,31 @@ def _axes_of_tables(tables: Mapping[str, Table]) -> tuple[str, ...]:
 
 
 def _table_of(name: str, tables: Mapping[str, Table]) -> Table | None:
-    """The table that a name stands for: k, or its slope k_x."""
+    """The table of a name k, or of the name k_x of its derivative; None for other names."""
     if name in tables:
         return tables[name]
     stem, _, axis = name.rpartition("_")
     return tables[stem] if stem in tables and axis in AXES else None
 
 
-def _measured(trees: Sequence[Tree], tables: Mapping[str, Table]) -> tuple[str, ...]:
-    """The names in equations taken apart that stand for tables."""
+def _table_names(trees: Sequence[Tree], tables: Mapping[str, Table]) -> tuple[str, ...]:
+    """The names in expanded equations that belong to tables."""
     names = {name.name for tree in trees for name in names_in(tree)}
-    found = {name for name in names if _table_of(name, tables) is not None}
-    for name in sorted(names - found):
+    table_names = {name for name in names if _table_of(name, tables) is not None}
+    for name in sorted(names - table_names):
         if (match := DERIVATIVE.fullmatch(name)) and match["field"] in tables:
             raise InputError(
                 f"Equation: '{name}' is a second derivative of a table, which is interpolated linearly; "
                 "give a table of that derivative, or write the equation with first ones."
             )
-    return tuple(sorted({*found, *tables}))
+    return tuple(sorted({*table_names, *tables}))
 
 
-def _taken_apart(texts, coords, constants, functions, coordinates, states) -> tuple[Tree, ...]:
+def _expanded(texts, coords, constants, functions, coordinates, states) -> tuple[Tree, ...]:
+    """The equations in derivatives of the fields; the arguments become hashable for the cache."""
     fields = tuple((name, state.field) for name, state in sorted(states.items()))
-    known = tuple(sorted(functions.items()))
-    return _trees(texts, coords, constants, known, coordinates, fields)
+    sorted_functions = tuple(sorted(functions.items()))
+    return _trees(texts, coords, constants, sorted_functions, coordinates, fields)
 
 
 @functools.lru_cache(maxsize=256)
@@ -325,18 +330,18 @@ def _trees(texts, coords, constants, functions, coordinates, states) -> tuple[Tr
 
 
 def _constants(coefficients: tuple[str, ...], fields: Sequence[str]) -> tuple[str, ...]:
-    """What does not vary. An energy that is called e is no 2.718, to be differentiated away."""
+    """The names that do not vary. A field called e is not the constant 2.718."""
     return (*coefficients, *(name for name in CONSTANTS if name not in fields))
 
 
-def _differentiated(texts, coefficients) -> list[str]:
-    """The fields of which the text, as it is written, has a derivative."""
-    found = (_derived_field(name.name, coefficients) for _, name in _all_names(texts))
-    return [field for field in found if field is not None]
+def _differentiated_fields(texts, coefficients) -> list[str]:
+    """The fields of which the text contains a derivative, before expansion."""
+    fields = (_derived_field(name.name, coefficients) for _, name in _all_names(texts))
+    return [field for field in fields if field is not None]
 
 
 def _all_names(texts, trees=None) -> list[tuple[str, Name]]:
-    """Every name with the text that it stands in, as written or as taken apart."""
+    """Each name with its text, from the texts as written or from expanded trees."""
     trees = map(parse_equation, texts) if trees is None else trees
     pairs = zip(texts, trees, strict=True)
     return [(text, name) for text, tree in pairs for name in names_in(tree)]
@@ -351,8 +356,8 @@ def _derived_field(name: str, coefficients) -> str | None:
 
 
 def _fields(texts, trees, declared, coefficients, hidden) -> tuple[str, ...]:
-    """Those declared or differentiated, then those that stand for unknown functions."""
-    names, found = _all_names(texts, trees), set()
+    """The declared or differentiated fields, then those that represent unknown functions."""
+    names, differentiated = _all_names(texts, trees), set()
     for text, name in names:
         field = _derived_field(name.name, coefficients)
         if field is None or field in hidden:
@@ -361,10 +366,10 @@ def _fields(texts, trees, declared, coefficients, hidden) -> tuple[str, ...]:
             message = f"Equation: '{name.name}' differentiates '{field}', which is not a field."
             hint = suggestion(field, declared) or " Field names are any but x, y, z, t."
             raise point_at(text, name.position, message + hint)
-        found.add(field)
-    # In the order in which they are first mentioned, with or without a derivative.
+        differentiated.add(field)
+    # Fields are in the order of their first occurrence, with or without a derivative.
     mentioned = (_derived_field(n.name, coefficients) or n.name for _, n in names)
-    fields = declared or tuple(dict.fromkeys(name for name in mentioned if name in found))
+    fields = declared or tuple(dict.fromkeys(name for name in mentioned if name in differentiated))
     if not fields or set(fields) & {*CARTESIAN}:
         raise InputError(
             f"Equation(fields={fields}): an equation needs a field other than x, y, z, t; write a "
@@ -379,7 +384,7 @@ def _coords(texts, declared, coefficients) -> tuple[str, ...]:
             raise InputError(
                 f"Equation(coords={declared}): '{coord}' is not one of {', '.join(AXES)}."
             )
-    found = set(declared)
+    occurring = set(declared)
     for text, name in _all_names(texts):
         match = None if name.name in coefficients else DERIVATIVE.fullmatch(name.name)
         axes = match["axes"] if match else name.name if name.name in CARTESIAN else ""
@@ -388,12 +393,12 @@ def _coords(texts, declared, coefficients) -> tuple[str, ...]:
                 f"Equation: a derivative of order {len(axes)}; at most {MAX_ORDER} can be taken."
             )
             raise point_at(text, name.position, message)
-        found |= set(axes)
-    return tuple(axis for axis in AXES if axis in found)
+        occurring |= set(axes)
+    return tuple(axis for axis in AXES if axis in occurring)
 
 
-def _has_calculus(texts) -> bool:
-    """Whether there is a Laplacian, gradient or divergence in them."""
+def _has_vector_calculus(texts) -> bool:
+    """Whether the texts contain an operator of vector calculus."""
     pending = list(map(parse_equation, texts))
     while pending:
         node = pending.pop()
@@ -426,18 +431,18 @@ def _check_coefficients(equation) -> None:
                 "give the coefficient another name."
             )
         used = name in occurring or any(n.startswith(f"{name}_") for n in occurring)
-        if not used and not _missing(equation):
+        if not used and not _unexplained_names(equation):
             raise InputError(
                 f"Equation({name}=...): '{name}' does not occur in the text; remove it."
                 + suggestion(name, occurring)
             )
 
 
-def _missing(equation) -> list[tuple[str, Name]]:
-    """Names in the text that nothing explains."""
+def _unexplained_names(equation) -> list[tuple[str, Name]]:
+    """The names in the texts that are no field, coordinate, coefficient or function, with their texts."""
     explained = {*equation.fields, *equation.coords, *equation.coefficients, *CONSTANTS}
     trees = equation._trees
-    explained |= {*_measured(trees, equation.tables), *equation.states}
+    explained |= {*_table_names(trees, equation.tables), *equation.states}
     return [
         (text, name)
         for text, name in _all_names(equation.texts, trees)
@@ -447,7 +452,7 @@ def _missing(equation) -> list[tuple[str, Name]]:
 
 
 def _check_names(equation) -> None:
-    for text, name in _missing(equation):
+    for text, name in _unexplained_names(equation):
         n = name.name
         field, _, axes = n.rpartition("_")
         if field in equation.fields:

@@ -1,6 +1,11 @@
-"""Whether units fit an equation: what it adds up must be alike.
+"""Checks of an equation before a fit.
 
-Which powers of length and time a coefficient or a field has, the class of the equation says.
+- Units: the terms that an equation adds must have equal units. The class of an equation says which powers
+  of length and time its coefficients and fields have.
+- Homogeneity: an equation from text must not mix units of fields with converted coefficients.
+- Well-posedness: an equation must not let short waves grow without bound.
+- Domain: tables must cover the domain, and formulas must be finite in it.
+- Equivalence: two equations may be the same, written differently.
 """
 
 import inspect
@@ -28,20 +33,22 @@ from pgt.physics.vectors import own_names
 
 
 def check_dimensions(pde: AbstractPDE, units: Mapping[str, str]) -> None:
-    """Raise where axes or fields have units that the equation cannot add up; "1" fits everything."""
-    if pde.about is None or _has_factors(pde):
-        return  # a text may hold factors between units
+    """Raise if the units of axes or fields do not fit the equation; "1" fits all units."""
+    if pde.about is None or _has_scaled_terms(pde):
+        return  # factors between units are possible
     given = {key: unit for key, unit in units.items() if unit.strip() != "1"}
-    for name, (needed, whose) in fitting_units(pde.about, pde.coords, given, _named(pde)).items():
+    for name, (needed, whose) in fitting_units(
+        pde.about, pde.coords, given, _field_names(pde)
+    ).items():
         require_same(name, {"the readings": given.get(name), whose: needed})
 
 
 def fitting_units(
     about: About, coords: Sequence[str], units: Mapping[str, str], named: Mapping[str, str]
 ) -> dict[str, tuple[str | None, str]]:
-    """By name the unit that an axis or a field has to have beside the others, and by whom.
+    """The unit that each axis or field must have beside the others, and what requires it, by name.
 
-    `named` are the names of fields by those in what the equation says of itself.
+    `named` maps the names of fields in the description of the equation to the user's names.
 
     >>> import pgt
     >>> given = {"x": "mm", "y": "cm", "u": "m/s"}
@@ -51,7 +58,7 @@ def fitting_units(
     """
     length, *others = [axis for axis in coords if axis != "t"] or [""]
     found = {axis: (units.get(length), f"the axis {length}") for axis in others}
-    speed = None if "t" in coords else _speed(about, units, named)
+    speed = None if "t" in coords else _velocity_field(about, units, named)
     clock = f"t in {units.get('t')!r}" if speed is None else f"{speed} in {units[speed]!r}"
     whose = f"the equation ({length} in {units.get(length)!r}, {clock})"
     for own, powers in about.units.items():
@@ -61,7 +68,7 @@ def fitting_units(
 
 
 def coefficient_units(pde: AbstractPDE, units: Mapping[str, str]) -> dict[str, str]:
-    """The unit in which each coefficient of the equation is to be given, where it is known.
+    """The unit of each coefficient of the equation, as far as it is known.
 
     >>> import pgt
     >>> coefficient_units(pgt.Heat(0.01), {"x": "mm", "t": "s"})
@@ -69,42 +76,42 @@ def coefficient_units(pde: AbstractPDE, units: Mapping[str, str]) -> dict[str, s
     >>> coefficient_units(pgt.Stokes(0.01), {"x": "mm", "u": "m/s"})
     {'viscosity': 'mm m/s'}
     """
-    return units_of_arguments(type(pde), pde.coords, units, _named(pde))
+    return units_of_arguments(type(pde), pde.coords, units, _field_names(pde))
 
 
 def units_of_arguments(
     kind: type[AbstractPDE], coords: Sequence[str], units: Mapping[str, str], named=None
 ) -> dict[str, str]:
-    """The same for a kind of equation, as long as there is none."""
+    """The unit of each coefficient of a class of equations, as far as it is known."""
     length = next((axis for axis in coords if axis != "t"), "")
     steady = kind.about if "t" not in coords else None
-    speed = None if steady is None else _speed(steady, units, named or {})
+    speed = None if steady is None else _velocity_field(steady, units, named or {})
     needed = {
         name: _unit(units, length, powers, speed)
         for name, powers in powers_of(kind).items()
-        if not _is_heavy(units.get(powers.pressure or ""))
+        if not _has_mass(units.get(powers.pressure or ""))
     }
     return {name: unit for name, unit in needed.items() if unit}
 
 
-def _named(pde: AbstractPDE) -> dict[str, str]:
+def _field_names(pde: AbstractPDE) -> dict[str, str]:
     return dict(zip(own_names(pde), pde.fields, strict=True))
 
 
-def _is_heavy(unit: str | None) -> bool:
-    """Whether there is a mass in a unit."""
+def _has_mass(unit: str | None) -> bool:
+    """Whether a unit contains a mass."""
     found = parse_unit(unit) if unit else None
     return found is not None and "g" in found[1]
 
 
-def _speed(about: About, units: Mapping[str, str], named: Mapping[str, str]) -> str | None:
-    """The first field that is a velocity, and whose unit is known: it tells how times are counted."""
+def _velocity_field(about: About, units: Mapping[str, str], named: Mapping[str, str]) -> str | None:
+    """The first field that is a velocity with a known unit; it determines the unit of time."""
     speeds = [named.get(own, own) for own, n in about.units.items() if n == Powers(1, -1)]
     return next((name for name in speeds if parse_unit(units.get(name, ""))), None)
 
 
-def _has_factors(pde: AbstractPDE) -> bool:
-    """Whether a pure number is not what it is by default: it may stand between two units."""
+def _has_scaled_terms(pde: AbstractPDE) -> bool:
+    """Whether a dimensionless coefficient differs from its default and may convert between units."""
     arguments = inspect.signature(type(pde)).parameters
     pure = [name for name, powers in powers_of(type(pde)).items() if powers == Powers()]
     return any(getattr(pde, name) != arguments[name].default for name in pure)
@@ -113,9 +120,11 @@ def _has_factors(pde: AbstractPDE) -> bool:
 def _unit(
     units: Mapping[str, str], length: str, powers: Powers, speed: str | None = None
 ) -> str | None:
-    """A unit such as "m2 s-1"; None where those of length and time are not both plain symbols. Of a
-    steady flow, whose velocity is `speed`, "m m/s"."""
-    if speed is not None:  # a time is a length over it
+    """A unit such as "m2 s-1"; None unless the units of length and time are plain symbols.
+
+    For a steady flow with the velocity field `speed` it is of the form "m m/s".
+    """
+    if speed is not None:  # a time is a length over a speed
         lengths = _power(units, length, powers.length + powers.time)
         if lengths is None or powers.time > 0:
             return None
@@ -126,7 +135,7 @@ def _unit(
 
 def _power(units: Mapping[str, str], axis: str, power: int) -> str | None:
     symbol = units.get(axis, "").partition(" since ")[0].strip()
-    symbol = WORDS.get(symbol, symbol)  # seconds, as dates count them, are s
+    symbol = WORDS.get(symbol, symbol)  # "seconds" in units of dates is "s"
     if power and (not symbol.isalpha() or parse_unit(symbol) is None):
         return None
     return {0: "", 1: symbol}.get(power, f"{symbol}{power}")
@@ -134,30 +143,31 @@ def _power(units: Mapping[str, str], axis: str, power: int) -> str | None:
 
 # ------------------------------------------------------------------------------- homogeneous
 
-# Whether an equation given as text adds up what its fields are read in, beside converted
-# coefficients.
-#
-# A coefficient such as "1e-6 m^2/s" becomes a number in the units of the axes. With x in mm and t
-# in s a velocity is then to be in mm/s: in `u*u_x` one in m/s is wrong by a factor, in `u_t =
-# nu*u_xx` it is not.
+# A coefficient such as "1e-6 m^2/s" becomes a number in the units of the axes. With x in mm and t in s, a
+# velocity must then be in mm/s: in `u*u_x` a velocity in m/s is wrong by a factor, but in `u_t = nu*u_xx`
+# it is not. The check therefore compares residuals of random fields in both units.
 
 
+# The number of random fields, and the largest relative difference between equal ratios.
 UNIT_DRAWS = 4
-MAX_RATIO_DIFFERENCE = 1e-6  # of a ratio
+MAX_RATIO_DIFFERENCE = 1e-6
 
 
 def check_homogeneous(pde: AbstractPDE, units: Mapping[str, str]) -> None:
-    """Raise where the equation does not stay the same when fields are read in the units of the axes."""
-    factors = {name: _factor(units, name) for name in pde.fields if name in units}
+    """Raise if converting the fields to the units of the axes changes the equation."""
+    factors = {name: _unit_factor(units, name) for name in pde.fields if name in units}
     wrong = {
         name: factor for name, factor in factors.items() if abs(factor - 1) > MAX_RATIO_DIFFERENCE
     }
     if not wrong:
         return
     with jax.enable_x64(True):
-        ratios = np.array([_ratios(pde, factors, wrong, seed) for seed in range(UNIT_DRAWS)])
-    told = ratios[:, np.isfinite(ratios).all(axis=0)]
-    if np.any(np.ptp(told, axis=0) > MAX_RATIO_DIFFERENCE * np.abs(told).max(axis=0, initial=0.0)):
+        ratios = np.array(
+            [_residual_ratios(pde, factors, wrong, seed) for seed in range(UNIT_DRAWS)]
+        )
+    finite = ratios[:, np.isfinite(ratios).all(axis=0)]
+    largest = np.abs(finite).max(axis=0, initial=0.0)
+    if np.any(np.ptp(finite, axis=0) > MAX_RATIO_DIFFERENCE * largest):
         name, factor = next(iter(wrong.items()))
         raise InputError(
             f"coefficients with units are converted to those of the axes, but {name!r} is in "
@@ -166,23 +176,25 @@ def check_homogeneous(pde: AbstractPDE, units: Mapping[str, str]) -> None:
         )
 
 
-def _factor(units: Mapping[str, str], name: str) -> float:
-    """A field's unit as a number in the units of the axes; 1 where nobody can tell."""
+def _unit_factor(units: Mapping[str, str], name: str) -> float:
+    """The unit of a field as a number in the units of the axes; 1 if it cannot be converted."""
     try:
         return in_units(f"1 {units[name]}", units)
     except InputError:
         return 1.0
 
 
-def _ratios(
+def _residual_ratios(
     pde: AbstractPDE, known: Mapping[str, float], wrong: Mapping[str, float], seed: int
 ) -> np.ndarray:
-    """Of each residual for random fields as they are read, to that for fields in the other units; fields
-    that nobody knows the unit of are left out."""
+    """The ratio of each residual for random fields in their units to that in the units of the axes.
+
+    Fields of unknown units are zero.
+    """
     random = np.random.default_rng(seed)
     first, second = {}, {}
     for name in requested(pde):
-        field = "" if name in pde.coords else _field(name, pde)
+        field = "" if name in pde.coords else _field_of(name, pde)
         value = random.uniform(0.5, 2.0) if not field or field in known else 0.0
         first[name], second[name] = value, value * wrong.get(field, 1.0)
     one, other = (_residual(pde, table) for table in (first, second))
@@ -190,7 +202,7 @@ def _ratios(
         return one / other
 
 
-def _field(name: str, pde: AbstractPDE) -> str:
+def _field_of(name: str, pde: AbstractPDE) -> str:
     inside = name[len(LAPLACIAN) + 1 : -1] if name.startswith(f"{LAPLACIAN}(") else name
     return pde.fields[parse_name(inside, pde.coords, pde.fields)[0]]
 
@@ -202,59 +214,60 @@ def _residual(pde: AbstractPDE, table: Mapping[str, float]) -> np.ndarray:
 
 # ------------------------------------------------------------------------------- well posed
 
-# Whether an equation can be followed forward in time.
-#
-# A wave of number k along an axis grows in $ u_t = a\, \partial^{2m} u $ at the rate $ (-1)^m a\,
-# k^{2m} $: where that is positive, the shorter a wave the faster it grows, and no field of any use
-# is left. A sign was mistaken. Only a single field's derivatives with constant coefficients are
-# looked at.
+# In $ u_t = a\, \partial^{2m} u $ a wave of wavenumber k along an axis grows at the rate
+# $ (-1)^m a\, k^{2m} $. If that is positive, shorter waves grow faster and the equation is ill-posed
+# forward in time, usually because a sign is wrong. The check considers equations whose time derivative is
+# that of one field, with constant coefficients.
 
 
 def warn_of_growth(pde: AbstractPDE) -> None:
-    """Warn where an equation in words is ill-posed forward in time, with the line to write instead."""
+    """Warn if an equation from text is ill-posed forward in time, with the line to write instead."""
     if isinstance(pde, Equation):
-        for text, doubt in _doubts(pde):
-            warn_of(f"the equation '{text}' {doubt}")
+        for text, warning in _growth_warnings(pde):
+            warn_of(f"the equation '{text}' {warning}")
 
 
-def _doubts(pde: Equation) -> Iterator[tuple[str, str]]:
+def _growth_warnings(pde: Equation) -> Iterator[tuple[str, str]]:
+    """The text of each ill-posed equation and a warning."""
     space = [axis for axis in pde.coords if axis != "t"]
     for text, form in zip(pde.texts, pde.forms(), strict=True):
-        field = _driven(form)
-        wrong = [] if field is None else [*_growing(form, field, space)]
+        field = _evolving_field(form)
+        wrong = [] if field is None else [*_growing_derivatives(form, field, space)]
         if field is not None and wrong:
             grows = f"with this sign of {field}_{wrong[0]} short waves grow without bound"
-            line = _mended(form, field, wrong)
+            line = _corrected_equation(form, field, wrong)
             yield text, f"is ill-posed forward in time: {grows}. Write {line}"
 
 
-def _driven(form: Affine) -> str | None:
-    """The field of which the equation gives the first time derivative, where it is one."""
-    timed = [(name, letters) for name, letters in form.derivatives if "t" in letters]
-    if len(timed) != 1 or timed[0][1] != "t" or not form.linear.get(timed[0]):
+def _evolving_field(form: Affine) -> str | None:
+    """The only field with a time derivative, if that is of first order with a constant coefficient."""
+    in_time = [(name, letters) for name, letters in form.derivatives if "t" in letters]
+    if len(in_time) != 1 or in_time[0][1] != "t" or not form.linear.get(in_time[0]):
         return None
-    return timed[0][0]
+    return in_time[0][0]
 
 
-def _growing(form: Affine, field: str, space: list[str]) -> Iterator[str]:
-    """The derivatives along an axis that let short waves grow: of the highest even order, unless other
-    fields or products have one as high."""
+def _growing_derivatives(form: Affine, field: str, space: list[str]) -> Iterator[str]:
+    """The derivatives along an axis that let short waves grow.
+
+    They are those of the highest even order, unless other fields or products have one of that order.
+    """
     for axis in space:
         orders = [
             len(letters) for name, letters in form.linear
             if name == field and letters and set(letters) == {axis} and len(letters) % 2 == 0
         ]  # fmt: skip
         order = max(orders, default=0)
-        rivals = form.others | {d for d in form.linear if d[0] != field}
-        if not order or any(len(letters) >= order for _, letters in rivals):
+        others = form.others | {d for d in form.linear if d[0] != field}
+        if not order or any(len(letters) >= order for _, letters in others):
             continue
         rate = -form.linear[field, order * axis] / form.linear[field, "t"]
         if rate * (-1) ** (order // 2) > 0:
             yield order * axis
 
 
-def _mended(form: Affine, field: str, wrong: list[str]) -> str:
-    """The equation with the other sign where it was wrong, as it can be written."""
+def _corrected_equation(form: Affine, field: str, wrong: list[str]) -> str:
+    """The text of the equation with corrected signs, for a warning."""
     first, terms = form.linear[field, "t"], []
     for (name, letters), value in form.linear.items():
         if letters != "t" and value:
@@ -268,24 +281,23 @@ def _mended(form: Affine, field: str, wrong: list[str]) -> str:
 
 # ------------------------------------------------------------------------------- defined
 
-# Whether an equation says something everywhere in a domain.
-#
-# A table that ends before the domain does would go on as its last number, and a root of a negative
-# coordinate is no number at all: both are refused before anything is fitted.
+# A table that ends inside the domain would continue with its last value, and a root of a negative
+# coordinate is not a number. Both are rejected before a fit.
 
 
-PLACES, FIELD_DRAWS = 256, 8
+# The number of points at which an equation is evaluated, and of random fields.
+CHECK_POINTS, FIELD_DRAWS = 256, 8
 
 
 def check_defined(pde: AbstractPDE, domain: Domain) -> None:
-    """Raise where what the equation knows of the coordinates does not reach over the domain."""
+    """Raise unless tables cover the domain and the residual is finite at points of it."""
     name = type(bare(pde)).__name__
     for table in jax.tree.leaves(pde, is_leaf=_is_table):
         if _is_table(table):
             check_reach(name, table, domain.box, domain.axes)
     if not set(requested(pde)) & set(pde.coords):
         return
-    places = domain.even(PLACES)
+    places = domain.even(CHECK_POINTS)
     bad = np.flatnonzero(undefined(pde, places))
     if bad.size:
         pairs = zip(domain.axes, places[bad[0]], strict=True)
@@ -298,7 +310,7 @@ def check_defined(pde: AbstractPDE, domain: Domain) -> None:
 
 
 def undefined(pde: AbstractPDE, places: Float[np.ndarray, "n d"]) -> Bool[np.ndarray, " n"]:
-    """The places at which no field fulfils an equation, of several that are fine elsewhere.
+    """Whether the residual is not finite at each place, for fields with finite residuals elsewhere.
 
     >>> import pgt
     >>> undefined(pgt.Poisson("sqrt(x)", 1), np.array([[-1.0], [1.0]])).tolist()
@@ -315,8 +327,9 @@ def undefined(pde: AbstractPDE, places: Float[np.ndarray, "n d"]) -> Bool[np.nda
     draws = jnp.asarray(np.random.default_rng(0).normal(size=(FIELD_DRAWS, len(names))))
     each_place = jax.vmap(is_finite, (None, 0))
     finite = np.asarray(jax.vmap(each_place, (0, None))(draws, jnp.asarray(places)))
-    telling = finite[finite.any(axis=1)]  # a field of which it is infinite everywhere tells nothing
-    return ~np.asarray(telling.any(axis=0)) if len(telling) else np.zeros(len(places), bool)
+    # A field whose residual is infinite everywhere says nothing about the places.
+    usable = finite[finite.any(axis=1)]
+    return ~np.asarray(usable.any(axis=0)) if len(usable) else np.zeros(len(places), bool)
 
 
 def _is_table(node) -> bool:
@@ -325,17 +338,15 @@ def _is_table(node) -> bool:
 
 # ------------------------------------------------------------------------------- equivalence
 
-# Whether two equations are one, however they are written.
 
-
+# The number of random fields, and the relative error below which two residuals are proportional; the
+# coefficients may have been rounded to single precision.
 EQUATION_DRAWS = 4
-MAX_PROPORTIONALITY_ERROR = (
-    1e-4  # of a ratio: coefficients may have passed through single precision
-)
+MAX_PROPORTIONALITY_ERROR = 1e-4
 
 
 def same_equation(one: AbstractPDE, other: AbstractPDE) -> bool:
-    """Whether residuals of any field differ by a constant factor only; unknowns count as their guess.
+    """Whether the residuals of all fields are proportional; unknowns have their initial values.
 
     >>> import pgt
     >>> heat = pgt.Heat(0.02)
@@ -351,7 +362,7 @@ def same_equation(one: AbstractPDE, other: AbstractPDE) -> bool:
     if any(len(first) != len(second) for first, second in rows):
         return False
     first, second = (np.array(each) for each in zip(*rows, strict=True))
-    # Two rows are multiples of each other where their products across draws agree.
+    # Two rows are proportional if their products across draws agree.
     left, right = first * second[0], second * first[0]
     size = np.abs(left).max(axis=0) + np.abs(right).max(axis=0)
     return bool(
@@ -360,7 +371,7 @@ def same_equation(one: AbstractPDE, other: AbstractPDE) -> bool:
 
 
 def _residuals(pdes: Iterable[AbstractPDE], seed: int) -> list[Float[np.ndarray, " k"]]:
-    """Of each equation, for the same random field at one point."""
+    """The residuals of each equation for one random field at one point."""
     random, drawn = np.random.default_rng(seed), {}
 
     def value(name: str) -> float:
@@ -374,7 +385,7 @@ def _residuals(pdes: Iterable[AbstractPDE], seed: int) -> list[Float[np.ndarray,
 
 
 def _random_value(name: str, pde: AbstractPDE, value) -> float:
-    """A random number for a coordinate, a derivative, or a Laplacian, which is a sum of these."""
+    """The random value of a coordinate, of a derivative, or of a Laplacian as a sum of derivatives."""
     if name in pde.coords:
         return value(name)
     if not name.startswith(f"{LAPLACIAN}("):

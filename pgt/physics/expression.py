@@ -1,4 +1,4 @@
-"""A formula in text as a part of a condition or an equation."""
+"""`Expression`: a formula from text, as a part of a condition or an equation."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -14,10 +14,10 @@ from pgt.core.parser import Call, Tree, parse
 
 
 class Expression(eqx.Module):
-    """A formula in text, callable with its variables by name.
+    """A formula from text, callable with its variables by name.
 
-    Knows + - * / and powers (`^` or `**`), sin cos tan exp log sqrt tanh sinh cosh abs, atan2(y, x), min
-    and max of two or more, step(a), which is 1 from a = 0 on and 0 before, pi and e.
+    It may contain + - * / and powers (`^` or `**`), sin cos tan exp log sqrt tanh sinh cosh abs,
+    atan2(y, x), min and max of two or more, step(a), which is 1 for a ≥ 0 and 0 otherwise, pi and e.
 
     >>> float(Expression("2*x^2 + 1")(x=3.0))
     19.0
@@ -26,24 +26,24 @@ class Expression(eqx.Module):
     text: str = eqx.field(static=True)
 
     def __init__(self, text: str):
-        require_finite(text, parse(text))  # so that a mistake shows where it was made
+        require_finite(text, parse(text))  # reports a mistake where it was made
         self.text = text
 
     @property
     def names(self) -> tuple[str, ...]:
         """The variables of the formula, in order of appearance."""
-        found = [n.name for n in names_in(parse(self.text)) if n.name not in CONSTANTS]
-        return tuple(dict.fromkeys(found))
+        names = [n.name for n in names_in(parse(self.text)) if n.name not in CONSTANTS]
+        return tuple(dict.fromkeys(names))
 
     def require(self, known: Iterable[str], where: str) -> None:
-        """Raise unless every variable is among `known`."""
+        """Raise unless all variables are among `known`."""
         known = tuple(known)
         for name in names_in(parse(self.text)):
             if name.name not in CONSTANTS and name.name not in known:
                 raise unknown_name(self.text, name, known, where)
 
     def knots(self, axis: str) -> list[float]:
-        """Where along an axis it is switched, as by `step(t - 0.34)`."""
+        """The positions along an axis at which `step` switches the formula, as in `step(t - 0.34)`."""
         return switches(parse(self.text), axis)
 
     def __call__(self, **variables) -> Float[Array, "..."]:
@@ -52,8 +52,8 @@ class Expression(eqx.Module):
 
 
 def switches(tree: Tree, axis: str) -> list[float]:
-    """Where along an axis the argument of a step changes its sign, if it is linear in that axis alone."""
-    found, pending = [], [tree]
+    """The positions where the argument of a `step` changes sign, if it is linear in this axis alone."""
+    positions, pending = [], [tree]
     while pending:
         node = pending.pop()
         pending += node.parts
@@ -61,23 +61,23 @@ def switches(tree: Tree, axis: str) -> list[float]:
             continue
         if {n.name for n in names_in(node) if n.name not in CONSTANTS} != {axis}:
             continue
-        at = [
+        values = [
             float(evaluate(node.argument, lambda n, t=t: CONSTANTS.get(n, t), WITH_NUMPY))
             for t in (0.0, 1.0, 2.0)
         ]
-        slope = at[1] - at[0]
-        if slope and math.isclose(at[2] - at[1], slope, rel_tol=1e-9):
-            found.append(-at[0] / slope)
-    return found
+        slope = values[1] - values[0]
+        if slope and math.isclose(values[2] - values[1], slope, rel_tol=1e-9):
+            positions.append(-values[0] / slope)
+    return positions
 
 
 def require_finite(text: str, tree: Tree) -> None:
-    """Raise where a part without variables is no finite number, as in 1/0 or 9**9**9**9."""
+    """Raise if a part without variables is not finite, as in 1/0 or 9**9**9**9."""
 
-    def known(operation: Callable) -> Callable:
+    def checked(operation: Callable) -> Callable:
         def apply(*operands):
             if any(operand is None for operand in operands):
-                return None  # holds a variable
+                return None  # contains a variable
             with np.errstate(all="ignore"):
                 value = float(operation(*map(float, operands)))
             if not math.isfinite(value):
@@ -89,5 +89,5 @@ def require_finite(text: str, tree: Tree) -> None:
 
         return apply
 
-    operations = {name: known(operation) for name, operation in WITH_NUMPY.items()}
+    operations = {name: checked(operation) for name, operation in WITH_NUMPY.items()}
     evaluate(tree, lambda name: math.pi if name == "pi" else None, operations)

@@ -1,12 +1,13 @@
-"""What the equations leave open: a hidden pressure is known up to a function of time.
+"""`Gauge`: a condition that fixes the null space of a hidden field, such as the level of a pressure.
 
-A field that the equations hold only by its derivatives, and that nobody measured, may be shifted
-without changing any residual: by a constant, or by a function of time where no time derivative of it
-occurs. A `Gauge` says which of these fields is meant.
+If the equations contain only derivatives of a field, and nobody measured it, then adding a constant to it
+changes no residual. If they contain no time derivative of it either, a function of time may be added. A
+`Gauge` selects one of these fields.
 
-It is a condition, rows that should be zero, and not a correction of the finished field: so it holds
-alike in training, polish, ensembles and posterior samples, a reference reading may be noisy, and the
-field stays as cheap to evaluate as any other. It costs the fit nothing, since no other row changes.
+A gauge is a condition with rows that should be zero, and not a correction of the finished field. It
+therefore holds in training, polish, ensembles and posterior samples alike, a reference reading may be
+noisy, and the field stays as cheap to evaluate as any other. It does not make the fit worse, since no
+other row changes.
 
 >>> from pgt.data.domain import Domain
 >>> box = Domain(x=(0, 1), y=(0, 1), t=(0, 2))
@@ -51,19 +52,19 @@ Coordinate = Annotated[Any, Written(Number)]
 
 @register("gauge")
 class Gauge(AbstractCondition):
-    """Fixes a field of which the equations hold only derivatives, such as a hidden pressure.
+    """Fixes a field of which the equations contain only derivatives, such as a hidden pressure.
 
     Parameters
     ----------
     field
-        Its name.
+        The name of the field.
     at
-        A position, such as {"x": 8.0, "y": 2.0}, where the field is known at all times. None: its
-        mean over space is zero at every time, by Gauss–Legendre quadrature. With a "t" in it, the
-        field is known at that one moment: for fields whose time derivative is in the equations.
+        A position, such as {"x": 8.0, "y": 2.0}, where the field is known at all times. If it contains
+        "t", the field is known at that time only, for fields whose time derivative is in the equations.
+        None fixes the mean over space at all times, by Gauss–Legendre quadrature.
     value
-        The field there: a number, a formula in t, a function of t, a pair (times, readings) or an
-        xarray.DataArray over t. Without `at` the mean itself, zero by default.
+        The value at that position, or of the mean, zero by default: a number, a formula in t, a function
+        of t, a pair (times, readings) or an xarray.DataArray over t.
 
     >>> Gauge("p", at={"x": 8.0, "y": 2.0}, value="0.1*sin(t)").kind
     'gauge'
@@ -106,33 +107,33 @@ class Gauge(AbstractCondition):
         return False
 
     def fixes(self, field: str, freedom: str | None) -> bool:
-        """That is what it is for."""
+        """True for the field of the gauge, whatever its freedom."""
         return field == self.field
 
 
-# ------------------------------------------------------------------------------- what is free
+# ------------------------------------------------------------------------------- null space
 
 
 def freedom(pde: AbstractPDE, field: str) -> str | None:
-    """What may be added to a field without changing an equation: "a constant", "a function of time".
+    """The null space of a field, which may be added without changing any residual.
 
-    None where the field itself is in an equation.
+    It is "a constant" or "a function of time", or None if the field itself is in an equation.
 
     >>> from pgt.physics.equations.navier_stokes import NavierStokes2D
     >>> freedom(NavierStokes2D(0.01), "p"), freedom(NavierStokes2D(0.01), "u")
     ('a function of time', None)
     """
     with jax.enable_x64(True):  # a polished equation has coefficients in float64
-        asked = requested(pde)
-    if field in asked or field in wall_fields(pde):
+        names = requested(pde)
+    if field in names or field in wall_fields(pde):
         return None
-    along = [letters for name, _, letters in (a.rpartition("_") for a in asked) if name == field]
-    moves = "t" in pde.coords and not any("t" in letters for letters in along)
-    return "a function of time" if moves else "a constant"
+    axes = [letters for name, _, letters in (n.rpartition("_") for n in names) if name == field]
+    is_free_in_time = "t" in pde.coords and not any("t" in letters for letters in axes)
+    return "a function of time" if is_free_in_time else "a constant"
 
 
 def fixed_fields(conditions: Sequence[AbstractCondition], pde: AbstractPDE) -> tuple[str, ...]:
-    """The fields that conditions give values of, where the equations alone would leave them open."""
+    """The fields whose null space is fixed by conditions."""
     free = {name: freedom(pde, name) for name in pde.fields}
     return tuple(name for name in free if any(c.fixes(name, free[name]) for c in conditions))
 
@@ -140,14 +141,14 @@ def fixed_fields(conditions: Sequence[AbstractCondition], pde: AbstractPDE) -> t
 def check_gauges(
     conditions: Sequence[AbstractCondition], pde: AbstractPDE, measured: Collection[str]
 ) -> None:
-    """Raise `InputError` where a gauge would contradict what fixes its field already."""
+    """Raise `InputError` if a gauge would contradict what already fixes its field."""
     for index, condition in enumerate(conditions):
         if isinstance(condition, Gauge):
             others = [*conditions[:index], *conditions[index + 1 :]]
-            _check_open(condition, fixed_fields(others, pde), pde, measured)
+            _check_gauge(condition, fixed_fields(others, pde), pde, measured)
 
 
-def _check_open(gauge: Gauge, fixed: Collection[str], pde: AbstractPDE, measured) -> None:
+def _check_gauge(gauge: Gauge, fixed: Collection[str], pde: AbstractPDE, measured) -> None:
     where, name = f"Gauge(field={gauge.field!r})", gauge.field
     drop = "; remove the gauge, which would contradict it."
     if name in measured:

@@ -1,4 +1,4 @@
-"""Numbers on a grid as a function of the coordinates: a measured series, a table from a file."""
+"""`Table`: numbers on a grid as a linearly interpolated function of the coordinates."""
 
 import itertools
 import os
@@ -22,15 +22,15 @@ from pgt.data.dates import are_dates, as_seconds
 from pgt.data.domain import AXES
 from pgt.io.readers import read_columns
 
-VALUE = "value"  # what the column of values is called while a file is read
+VALUE = "value"  # the name of the column of values while a file is read
 
 
 @checked
 class Table(eqx.Module):
     """A known function of the coordinates from a file or a table, interpolated linearly.
 
-    It stands for a boundary value, an initial state or a source, and for a coefficient in the text of an
-    `Equation`: the temperature of a stream, a head that is logged, a rate that is switched.
+    It may be a boundary value, an initial state, a source, or a coefficient in the text of an `Equation`,
+    such as the temperature of a stream, a logged head or a switched rate.
 
     Parameters
     ----------
@@ -39,16 +39,16 @@ class Table(eqx.Module):
     value
         The name of the column of values.
     x, y, z, t, r
-        The names of the columns of the coordinates on which it depends. With two or more of them the
-        rows are a grid: every combination occurs once.
+        The names of the columns of the coordinates on which it depends. With two or more coordinates the
+        rows must form a grid: each combination occurs once.
     units
-        By axis, and for the values by "value": numbers that the file has in another unit are converted.
-        Where t is a date, from when it counts, as the readings do: {"t": "s since 2024-03-12 10:00"}.
+        The units by axis, and of the values by "value"; numbers in other units are converted. For dates
+        the unit says from when t counts, as in the readings: {"t": "s since 2024-03-12 10:00"}.
     dialect
-        How the file is written, where it does not show it.
+        The format of the file, if it cannot be recognized.
 
-    A row without a value is left out. Beyond its ends a table holds its last value; one that ends before
-    the domain does is refused.
+    A row without a value is left out. Beyond its ends a table keeps its last value; a table that ends
+    inside the domain is rejected.
 
     >>> stream = pd.DataFrame({"hour": [0.0, 1.0, 3.0], "T": [14.0, 15.0, 13.0]})
     >>> float(Table(stream, "T", t="hour")({"t": 2.0}))
@@ -57,7 +57,7 @@ class Table(eqx.Module):
 
     axes: tuple[Float[Array | np.ndarray, " _"], ...]
     values: Float[Array | np.ndarray, "..."]
-    # None until the one coordinate that is free on a face is known.
+    # None until binding determines the one coordinate that is free on a face.
     names: tuple[str, ...] | None = eqx.field(static=True)
 
     def __init__(
@@ -78,20 +78,19 @@ class Table(eqx.Module):
             raise InputError(
                 f'Table(value={value!r}): name the column of a coordinate, such as t="date".'
             )
-        known = _columns(source, columns | {VALUE: value}, dict(units or {}), dialect)
-        here = f"the table of {value!r}"
-        made = _gridded(here, tuple(columns), known)
-        self.axes, self.values, self.names = made.axes, made.values, made.names
+        numbers = _columns(source, columns | {VALUE: value}, dict(units or {}), dialect)
+        table = _table_from_rows(f"the table of {value!r}", tuple(columns), numbers)
+        self.axes, self.values, self.names = table.axes, table.values, table.names
 
     def __call__(self, point: Mapping[str, Any]) -> Float[Array, ""]:
         return self._interpolated(point, None)
 
     def slope(self, point: Mapping[str, Any], along: str) -> Float[Array, ""]:
-        """Its derivative along an axis: that of the cell in which the point lies."""
+        """The derivative along an axis, in the cell that contains the point."""
         return self._interpolated(point, along)
 
     def _interpolated(self, point: Mapping[str, Any], along: str | None) -> Float[Array, ""]:
-        assert self.names is not None  # bound before use
+        assert self.names is not None  # set by binding
         if along is not None and along not in self.names:
             return jnp.zeros(())
         cells = [_cell(axis, point[name]) for axis, name in zip(self.axes, self.names, strict=True)]
@@ -108,7 +107,7 @@ class Table(eqx.Module):
         return total
 
     def knots(self, axis: str) -> Float[np.ndarray, " _"]:
-        """Where along an axis its slope changes; nowhere, where it does not depend on it."""
+        """The positions along an axis at which the slope changes; none for other axes."""
         if axis not in (self.names or ()):
             return np.zeros(0)
         return np.asarray(self.axes[(self.names or ()).index(axis)], float)
@@ -117,7 +116,7 @@ class Table(eqx.Module):
 def made_table(
     where: str, axes: Sequence[Any], values: Any, names: tuple[str, ...] | None
 ) -> Table:
-    """A table of numbers that are at hand; `where` names it in errors."""
+    """The table of these numbers; errors name it by `where`."""
     axes = tuple(as_numbers(f"{where}, coordinates", axis) for axis in axes)
     values = as_numbers(f"{where}, values", values)
     if any(axis.ndim != 1 for axis in axes) or values.shape != tuple(a.size for a in axes):
@@ -132,11 +131,11 @@ def made_table(
             f"{where}: each coordinate of a table needs two or more increasing numbers without "
             "repeats; sort it first, or write a plain number for a constant."
         )
-    return _made(axes, values, names)
+    return _build_table(axes, values, names)
 
 
 def table_from_pair(where: str, pair: tuple) -> Table:
-    """The table of a pair (coordinates, values) along the one coordinate that is free."""
+    """The table of a pair (coordinates, values) along the one free coordinate."""
     if len(pair) != 2:
         raise InputError(
             f"{where}: a table is a pair (coordinates, values), got {len(pair)} items."
@@ -159,7 +158,7 @@ def table_from_xarray(where: str, array: xr.DataArray) -> Table:
 
 
 def named_table(where: str, table: Table, coords: Sequence[str], free: tuple[str, ...]) -> Table:
-    """The table for a domain with `coords`, of which `free` vary where it is wanted."""
+    """The table for a domain with `coords`, of which `free` vary in the region of the table."""
     if table.names is None and len(free) != 1:
         raise InputError(
             f"{where}: a pair (coordinates, values) serves one free coordinate, but here "
@@ -172,10 +171,10 @@ def named_table(where: str, table: Table, coords: Sequence[str], free: tuple[str
                 f"{where}: dimension '{name}' is not a coordinate of the domain {list(coords)}."
                 + suggestion(name, tuple(coords))
             )
-    return _made(table.axes, table.values, names)
+    return _build_table(table.axes, table.values, names)
 
 
-def _made(axes, values, names) -> Table:
+def _build_table(axes, values, names) -> Table:
     table = object.__new__(Table)
     for field, value in (("axes", axes), ("values", values), ("names", names)):
         object.__setattr__(table, field, value)
@@ -183,8 +182,7 @@ def _made(axes, values, names) -> Table:
 
 
 def _cell(axis, at):
-    """Index of the grid cell that holds `at`, how far into it (0 at its start, 1 at its end), and its
-    width."""
+    """The index of the grid cell that contains `at`, the position in it from 0 to 1, and its width."""
     axis = jnp.asarray(axis, float)
     index = jnp.clip(jnp.searchsorted(axis, at, side="right") - 1, 0, axis.size - 2)
     width = axis[index + 1] - axis[index]
@@ -195,25 +193,29 @@ def _cell(axis, at):
 
 
 def _columns(source, columns: Mapping[str, str], units, dialect) -> dict[str, np.ndarray]:
-    """The columns by axis, and the values, as numbers."""
+    """The columns of the coordinates by axis, and the column of values, as numbers."""
     for name in units:
         if name not in columns:
             raise InputError(f"Table(units=...): there is no {name!r}.{closest(name, columns)}")
     if isinstance(source, pd.DataFrame):
-        return {name: _of_frame(source, name, column, units) for name, column in columns.items()}
+        return {
+            name: _frame_column(source, name, column, units) for name, column in columns.items()
+        }
     axes = tuple(name for name in columns if name != VALUE)
-    found = read_columns(
+    table = read_columns(
         source, coords=axes, fields=(VALUE,), columns=columns, units=units, dialect=dialect
     )
-    if "t" in found.origin and " since " not in units.get("t", ""):
+    if "t" in table.origin and " since " not in units.get("t", ""):
         raise InputError(
             f"{source}: {columns['t']!r} holds dates; say from when t counts, as that of the readings "
-            f'does: `units={{"t": "s since {found.origin["t"]}"}}`.'
+            f'does: `units={{"t": "s since {table.origin["t"]}"}}`.'
         )
-    return found.values
+    return table.values
 
 
-def _of_frame(frame: pd.DataFrame, name: str, column: str, units: Mapping[str, str]) -> np.ndarray:
+def _frame_column(
+    frame: pd.DataFrame, name: str, column: str, units: Mapping[str, str]
+) -> np.ndarray:
     if column not in frame.columns:
         raise InputError(
             f"the table has no column {column!r}.{closest(column, map(str, frame.columns))}"
@@ -234,8 +236,10 @@ def _of_frame(frame: pd.DataFrame, name: str, column: str, units: Mapping[str, s
     return as_numbers(f"the column {column!r}", cells)
 
 
-def _gridded(where: str, names: tuple[str, ...], columns: Mapping[str, np.ndarray]) -> Table:
-    """Rows in any order as a grid."""
+def _table_from_rows(
+    where: str, names: tuple[str, ...], columns: Mapping[str, np.ndarray]
+) -> Table:
+    """The table of rows in any order, which must form a grid."""
     values = np.asarray(columns[VALUE], float)
     points = np.stack([np.asarray(columns[name], float) for name in names], axis=1)
     kept = np.isfinite(values) if len(names) == 1 else np.ones(len(values), bool)
@@ -243,11 +247,11 @@ def _gridded(where: str, names: tuple[str, ...], columns: Mapping[str, np.ndarra
     values, points = values[kept], points[kept]
     if len(values) < 2:
         raise InputError(f"{where} has {len(values)} row(s) with a value; it needs two or more.")
-    found = [np.unique(column, return_inverse=True) for column in points.T]
-    axes, index = [axis for axis, _ in found], tuple(own for _, own in found)
-    filled = np.zeros([len(axis) for axis in axes], int)
-    np.add.at(filled, index, 1)
-    for wrong, what in ((filled > 1, "more than one row"), (filled == 0, "no row")):
+    unique = [np.unique(column, return_inverse=True) for column in points.T]
+    axes, index = [axis for axis, _ in unique], tuple(inverse for _, inverse in unique)
+    row_counts = np.zeros([len(axis) for axis in axes], int)
+    np.add.at(row_counts, index, 1)
+    for wrong, what in ((row_counts > 1, "more than one row"), (row_counts == 0, "no row")):
         if wrong.any():
             at = [axis[k] for axis, k in zip(axes, np.argwhere(wrong)[0], strict=True)]
             place = ", ".join(f"{name} = {v:g}" for name, v in zip(names, at, strict=True))

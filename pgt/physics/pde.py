@@ -1,4 +1,4 @@
-"""What a governing equation is."""
+"""What a governing equation is: `AbstractPDE`, a system `residual = 0` in physical units."""
 
 import abc
 from collections.abc import Callable, Mapping
@@ -15,20 +15,20 @@ from pgt.kernels.kernel import AbstractKernel
 
 @dataclass(frozen=True)
 class About:
-    """Where to begin with an equation, and which units fit it. `pgt init` and the errors say so.
+    """Starting values for an equation and the units that fit it, as `pgt init` and errors show them.
 
     Parameters
     ----------
     equation
-        In text, with the names of the arguments.
+        The equation as text, with the names of the arguments.
     coefficients
         Good starting values by argument.
     box, measured, conditions
-        The domain, what to measure in it, and what may be known besides, as tables of a run file.
+        The domain, the fields to measure, and conditions, as tables of a run file.
     units
-        Of the fields that stand beside lengths and times.
+        The powers of length and time in the units of fields.
     fields
-        The names of all fields in this text; a user may give them others.
+        The names of all fields in this text; a user may rename them.
 
     >>> About("u_t = spread*u_xx", {"spread": 0.01}, box={"x": (0, 1), "t": (0, 1)}).measured
     ('u',)
@@ -48,16 +48,14 @@ FLAT_ENDS = {"kind": "dirichlet", "axis": "x", "u": 0}
 
 # ------------------------------------------------------------------------------- pde
 
-# What a governing equation is.
 
-
-# What a residual cannot be called: other terms of the loss, and what stands beside them in a history.
+# Names that a residual cannot have, because other loss terms and columns of the history use them.
 TAKEN = ("data", "bc", "ic", "gauge", "variance", "step", "held_out")
 
 
 @runtime_checkable
 class Derivatives(Protocol):
-    """The field and its derivatives at one point, by name.
+    """The fields and their derivatives at one point, by name.
 
     `d("u")` is the field, `d("u_xx")` its second derivative along x, `d("x")` the coordinate itself,
     `d.laplacian("u")` the sum of second derivatives over the spatial axes (cheaper than asking for each).
@@ -69,7 +67,7 @@ class Derivatives(Protocol):
 
 
 class Quantity(NamedTuple):
-    """A formula of some fields and derivatives, by their names."""
+    """A derived quantity: a formula of fields and derivatives, which are given by name."""
 
     parts: tuple[str, ...]
     formula: Callable
@@ -78,9 +76,8 @@ class Quantity(NamedTuple):
 class AbstractPDE(eqx.Module):
     """A system of equations `residual = 0` for named fields over named coordinates, in physical units.
 
-    Coefficients are numbers or `Unknown`; by the time `residual` is called every `Unknown` has been
-    replaced by its value, so the equation is written as if all coefficients were numbers. `about` says,
-    where it is given, how to begin with it.
+    Coefficients are numbers or `Unknown`. Each `Unknown` is replaced by its value before `residual` is
+    called, so the equation is written as if all coefficients were numbers. `about` holds starting values.
 
     >>> from pgt.kernels import NoKernel
     >>> class Decay(AbstractPDE):
@@ -101,18 +98,18 @@ class AbstractPDE(eqx.Module):
     about: ClassVar[About | None] = None
     coords: eqx.AbstractVar[tuple[str, ...]]
     fields: eqx.AbstractVar[tuple[str, ...]]
-    # Those of the domain in which it holds (`in_domain`): what a Laplacian is there.
+    # The coordinate system of the domain, which determines the Laplacian (`in_domain`).
     coordinates: str = eqx.field(static=True, default=CARTESIAN, kw_only=True)
 
     @abc.abstractmethod
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        """Left minus right side of each equation at one point, by name."""
+        """The left minus the right side of each equation at one point, by name."""
 
     @property
     def quantities(self) -> Mapping[str, Quantity]:
-        """What it has names for beside fields and derivatives; shown together with the fields."""
+        """Derived quantities that the equation defines; results show them together with the fields."""
         return {}
 
     @abc.abstractmethod
     def kernel(self) -> AbstractKernel:
-        """How influence spreads under this equation."""
+        """The kernel whose Green's function fits this equation."""

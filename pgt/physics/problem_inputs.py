@@ -1,7 +1,7 @@
-"""What a user gives for a problem, as the library's own readings, equation and domain.
+"""Conversion of a user's inputs to `Observations`, an equation and a `Domain`.
 
-Where the meaning is plain, less will do: a table whose columns are the coordinates and fields, the text
-of an equation, the bounds of a domain in a dict.
+Short forms are a table whose columns are the coordinates and fields, the text of an equation, and the
+bounds of a domain in a dict.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ Where = Domain | Mapping[str, Any]
 def as_problem(
     readings: Readings | None, pde: Governing, domain: Where
 ) -> tuple[Observations, AbstractPDE, Domain]:
-    """Readings, equation and domain.
+    """The readings, the equation and the domain, with coefficients in the units of the problem.
 
     >>> table = {"x": [0.2, 0.4], "t": [0.0, 0.5], "T": [1.0, 2.0]}
     >>> found, pde, domain = as_problem(table, "T_t = 0.01*T_xx", {"x": (0, 1), "t": (0, 1)})
@@ -38,15 +38,15 @@ def as_problem(
     if not isinstance(pde, AbstractPDE):
         pde = Equation(pde, coords=domain.axes)
     pde = in_domain(pde, domain)
-    found = _as_readings(readings, pde, domain)
-    units = {**domain.units, **dict(found.units)}
+    observations = _as_readings(readings, pde, domain)
+    units = {**domain.units, **dict(observations.units)}
     converted = in_problem_units(pde, dict.fromkeys(domain.axes, "") | units)
     if converted is not pde:
         check_homogeneous(converted, units)
     pde = converted
     check_dimensions(pde, units)
     warn_of_growth(pde)
-    return found, pde, domain
+    return observations, pde, domain
 
 
 def _as_readings(readings: Readings | None, pde: AbstractPDE, domain: Domain) -> Observations:

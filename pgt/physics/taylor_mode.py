@@ -1,17 +1,17 @@
 r"""Value, first and second derivatives of a function in one forward pass.
 
-A *stream* is a derivative carried beside the value. For f: R^d -> R^c we carry the stack
+A *stream* is a derivative that is propagated together with the value. For f: R^d -> R^c the stack is
 
     [ v,  ∂_i v (i in directions),  Σ_ij A_ij ∂_i ∂_j v (one per symmetric form A) ]
 
-through the traced function. A linear operation acts on the whole stack at once, so a dense layer is one
-matrix product over all streams; a Laplacian is a single form, A = identity, instead of one stream per
-axis (the "forward Laplacian", Li et al. 2024). A nonlinear element-wise f obeys
+It is propagated through the traced function. A linear operation acts on the whole stack at once, so a
+dense layer is one matrix product over all streams. A Laplacian is a single form, A = identity, instead of
+one stream per axis (the "forward Laplacian", Li et al. 2024). A nonlinear element-wise f obeys
 
     ∂_i f(v) = f'(v) ∂_i v,      A:∂∂ f(v) = f'(v) (A:∂∂ v) + f''(v) Σ_ij A_ij ∂_i v ∂_j v.
 
-Functions are traced to JAX's intermediate form and re-interpreted with a rule per primitive; what has
-no rule goes through nested `jax.jvp`, which is slower and always right. The result is ordinary JAX: it
+Functions are traced to JAX's intermediate form and re-interpreted with a rule per primitive. Primitives
+without a rule use nested `jax.jvp`, which is slower and always correct. The result is ordinary JAX: it
 can be compiled, batched and differentiated again.
 """
 
@@ -30,14 +30,14 @@ Form = tuple[tuple[int, int, float], ...]  # entries (i, j, A_ij) with i <= j, o
 
 
 class PropagationPlan(NamedTuple):
-    """Which derivatives travel: coordinate indices, and forms over positions in `directions`."""
+    """The derivatives to propagate: coordinate indices, and forms over positions in `directions`."""
 
     directions: tuple[int, ...]
     forms: tuple[Form, ...]
 
 
 class Streams(NamedTuple):
-    """A stack [value, first derivatives..., second-order forms...] along the leading axis."""
+    """The stack [value, first derivatives..., second-order forms...] along the leading axis."""
 
     stack: Array
 
@@ -58,6 +58,7 @@ def propagate(function: Callable, point: Point, plan: PropagationPlan) -> Float[
 
 
 def _interpret(plan: PropagationPlan, jaxpr, consts: Sequence, inputs: Sequence) -> list:
+    """The outputs of a traced function whose inputs are streams or constants."""
     known = dict(zip(jaxpr.constvars, consts, strict=True))
     known.update(zip(jaxpr.invars, inputs, strict=True))
     for equation in jaxpr.eqns:
@@ -85,35 +86,35 @@ def _apply(plan: PropagationPlan, equation, operands: list) -> list:
 def _by_rule(plan: PropagationPlan, equation, operands: list) -> list:
     name = equation.primitive.name
     if name in _ARITHMETIC:
-        operands = [_of_shape(o, equation.outvars[0].aval.shape) for o in operands]
+        operands = [_broadcast_to(o, equation.outvars[0].aval.shape) for o in operands]
     if name in _UNARY:
-        return [_elementwise(plan, _single(equation), operands[0])]
+        return [_elementwise(plan, _as_function(equation), operands[0])]
     if name in _LINEAR:
         return _linear(plan, equation, operands)
     if name == "dot_general" and not isinstance(operands[0], Streams):
-        return [_product(plan, _swapped(equation), operands[1], operands[0])]
+        return [_product(plan, _swapped_product(equation), operands[1], operands[0])]
     if name == "mul":
         return [_product(plan, jnp.multiply, *operands)]
     if name == "div":
         return [_quotient(plan, *operands)]
-    return [_product(plan, _single(equation), *operands)]
+    return [_product(plan, _as_function(equation), *operands)]
 
 
 def _has_rule(equation) -> bool:
-    """Whether the rules below hold for this use of a primitive."""
+    """Whether the rules below are valid for this use of a primitive."""
     name, params = equation.primitive.name, equation.params
-    if name == "gather":  # puts a number of its own where an index is outside: linear if that is 0
+    if name == "gather":  # it is linear if the fill value for indices outside is 0
         return params["fill_value"] in (None, 0)
-    if name == "abs":  # of a complex number is real, and no derivative in the complex sense exists
+    if name == "abs":  # the absolute value of a complex number has no complex derivative
         return jnp.issubdtype(equation.invars[0].aval.dtype, jnp.floating)
-    if name == "dot_general":  # there are rarer ways to say how a product is rounded, or spread
-        usual = type(params["precision"]) in (type(None), tuple, jax.lax.Precision)
-        return usual and params.get("out_sharding") is None
+    if name == "dot_general":  # rarer forms of precision and sharding have no rule
+        has_common_precision = type(params["precision"]) in (type(None), tuple, jax.lax.Precision)
+        return has_common_precision and params.get("out_sharding") is None
     return name in _UNARY | _LINEAR | _ARITHMETIC | _BILINEAR
 
 
-# Primitives that only wrap another traced function, and the parameter that holds it. A function
-# with its own jvp rule is not among them: the rule is there because the formula has kinks.
+# Primitives that only wrap another traced function, and the parameter that holds it. A function with its
+# own jvp rule is not among them, because it has that rule for formulas with kinks.
 _CALLS = {
     "jit": "jaxpr",
     "pjit": "jaxpr",
@@ -134,7 +135,7 @@ _LINEAR = frozenset([
     "gather", "select_n", "pad", "cumsum", "split", "stack", "unstack", "real", "imag",
     "reduce_precision", "dynamic_update_slice",
 ])  # fmt: skip
-# Of two operands one may be a single number.
+# Primitives of two operands, one of which may be a single number.
 _ARITHMETIC = frozenset(["add", "sub", "add_any", "mul", "div"])
 _BILINEAR = frozenset(["dot_general", "conv_general_dilated"])
 
@@ -146,12 +147,12 @@ def _bind(equation, operands: Sequence) -> list:
     return list(result) if equation.primitive.multiple_results else [result]
 
 
-def _single(equation) -> Callable:
+def _as_function(equation) -> Callable:
     return lambda *operands: _bind(equation, operands)[0]
 
 
-def _of_shape(operand, shape: tuple[int, ...]):
-    """A number repeated to `shape`: as a row of streams it would be taken for a vector."""
+def _broadcast_to(operand, shape: tuple[int, ...]):
+    """The operand broadcast to `shape`; a stack of single numbers would look like a vector."""
     if isinstance(operand, Streams):
         stack = operand.stack
         rows = stack.reshape(-1, *[1] * len(shape)) if stack.ndim == 1 else stack
@@ -159,11 +160,12 @@ def _of_shape(operand, shape: tuple[int, ...]):
     return jnp.broadcast_to(operand, shape)
 
 
-def _swapped(equation) -> Callable:
+def _swapped_product(equation) -> Callable:
     """A matrix product W·x as a function of (x, W) that multiplies in this order.
 
-    Batched over points and streams, the neurons are then the last axis of the result, side by side in
-    memory; in the other order they are the first, and every layer begins by transposing all streams.
+    Batched over points and streams, the neurons are then the last axis of the result, contiguous in
+    memory. In the other order they are the first axis, and each layer would begin by transposing all
+    streams.
     """
     contracted, batch = equation.params["dimension_numbers"]
     precision = equation.params["precision"]
@@ -178,17 +180,17 @@ def _swapped(equation) -> Callable:
             precision=precision,
             preferred_element_type=equation.params["preferred_element_type"],
         )
-        shared = len(batch[0])
-        own = x.ndim - shared - len(contracted[1])
-        return (
-            jnp.moveaxis(product, range(shared, shared + own), range(-own, 0)) if own else product
-        )
+        batched = len(batch[0])
+        free = x.ndim - batched - len(contracted[1])
+        if not free:
+            return product
+        return jnp.moveaxis(product, range(batched, batched + free), range(-free, 0))
 
     return multiply
 
 
 def _as_streams(plan: PropagationPlan, operand) -> Streams:
-    """A constant as a stack whose derivatives are zero."""
+    """The operand as streams; a constant has derivatives of zero."""
     if isinstance(operand, Streams):
         return operand
     operand = jnp.asarray(operand)
@@ -200,7 +202,7 @@ def _linear(plan: PropagationPlan, equation, operands: list) -> list:
     name = equation.primitive.name
     constants = [not isinstance(o, Streams) for o in operands]
     if name in ("add", "sub", "add_any") and any(constants):
-        return [_shift(plan, equation, operands)]
+        return [_add_constant(plan, equation, operands)]
     if name in ("concatenate", "stack", "select_n", "pad", "dynamic_update_slice"):
         operands = [_promote(plan, name, i, o) for i, o in enumerate(operands)]
     axes = [0 if isinstance(o, Streams) else None for o in operands]
@@ -210,40 +212,41 @@ def _linear(plan: PropagationPlan, equation, operands: list) -> list:
 
 
 def _promote(plan: PropagationPlan, name: str, position: int, operand):
-    """Constants that are part of the output need zero derivatives; predicates and indices do not."""
+    """The operand as streams, unless it is a predicate or an index."""
     is_index = (name == "select_n" and position == 0) or (
         name == "dynamic_update_slice" and position > 1
     )
     return operand if is_index else _as_streams(plan, operand)
 
 
-def _shift(plan: PropagationPlan, equation, operands: list) -> Streams:
-    """x ± constant: only the value moves."""
+def _add_constant(plan: PropagationPlan, equation, operands: list) -> Streams:
+    """The streams of x ± constant, in which only the value changes."""
     left, right = operands
     if isinstance(left, Streams):
         stack, constant = left.stack, right if equation.primitive.name != "sub" else -right
     else:
         stack, constant = (-right.stack if equation.primitive.name == "sub" else right.stack), left
-    return Streams(stack + _placed(plan, constant[None].astype(stack.dtype), 0))
+    return Streams(stack + _padded(plan, constant[None].astype(stack.dtype), 0))
 
 
-def _placed(plan: PropagationPlan, rows: Array, first: int) -> Array:
-    """`rows` at position `first` of an otherwise zero stack.
+def _padded(plan: PropagationPlan, rows: Array, first: int) -> Array:
+    """A stack that is zero except for `rows`, which start at position `first`.
 
-    Padding and selecting by position keep everything one element-wise expression, which the compiler
-    fuses; putting the stack together from pieces would cost a pass over memory each time.
+    Padding and selecting by position form one element-wise expression, which the compiler fuses.
+    Concatenating the stack from pieces would cost a pass over memory each time.
     """
     count = 1 + len(plan.directions) + len(plan.forms)
     width = [(first, count - first - rows.shape[0])] + [(0, 0)] * (rows.ndim - 1)
     return jnp.pad(rows, width)
 
 
-def _is_value(stack: Array) -> Array:
-    """True in the first row of a stack."""
+def _is_value_row(stack: Array) -> Array:
+    """An array that is True in the first row of a stack."""
     return jax.lax.broadcasted_iota(jnp.int32, stack.shape, 0) == 0
 
 
 def _elementwise(plan: PropagationPlan, function: Callable, operand: Streams) -> Streams:
+    """The streams of a nonlinear element-wise function."""
     stack, value = operand.stack, operand.value
     ones = jnp.ones_like(value)
 
@@ -252,19 +255,19 @@ def _elementwise(plan: PropagationPlan, function: Callable, operand: Streams) ->
 
     if not plan.forms:
         result, slope = with_slope(value)
-        return Streams(jnp.where(_is_value(stack), result, slope * stack))
+        return Streams(jnp.where(_is_value_row(stack), result, slope * stack))
     (result, slope), (_, curvature) = jax.jvp(with_slope, (value,), (ones,))
     count = 1 + len(plan.directions)
     first = stack[1:count]
-    bends = [curvature * row for row in _contract(plan, jnp.multiply, first, first)]
-    rest = _with_forms(plan, slope * stack, bends)
-    return Streams(jnp.where(_is_value(stack), result, rest))
+    second = [curvature * row for row in _contract(plan, jnp.multiply, first, first)]
+    derivatives = _add_to_forms(plan, slope * stack, second)
+    return Streams(jnp.where(_is_value_row(stack), result, derivatives))
 
 
-def _with_forms(plan: PropagationPlan, stack: Array, rows: Sequence[Array]) -> Array:
+def _add_to_forms(plan: PropagationPlan, stack: Array, rows: Sequence[Array]) -> Array:
     """The stack with a row added to each of its second-order forms."""
     for position, row in enumerate(rows, start=1 + len(plan.directions)):
-        stack = stack + _placed(plan, row[None], position)
+        stack = stack + _padded(plan, row[None], position)
     return stack
 
 
@@ -287,20 +290,20 @@ def _contract(plan: PropagationPlan, multiply: Callable, left: Array, right: Arr
 
 def _product(plan: PropagationPlan, multiply: Callable, left, right) -> Streams:
     if not isinstance(right, Streams):
-        return Streams(_each(multiply, 0, None)(left.stack, right))
+        return Streams(_map_streams(multiply, 0, None)(left.stack, right))
     if not isinstance(left, Streams):
-        return Streams(_each(multiply, None, 0)(left, right.stack))
+        return Streams(_map_streams(multiply, None, 0)(left, right.stack))
     a, b, count = left.stack, right.stack, 1 + len(plan.directions)
-    of_left = _each(multiply, 0, None)(a[1:], b[0])
-    total = _each(multiply, None, 0)(a[0], b) + _placed(plan, of_left, 1)
+    of_left = _map_streams(multiply, 0, None)(a[1:], b[0])
+    total = _map_streams(multiply, None, 0)(a[0], b) + _padded(plan, of_left, 1)
     if plan.forms:
         crosses = [2 * row for row in _contract(plan, multiply, a[1:count], b[1:count])]
-        total = _with_forms(plan, total, crosses)
+        total = _add_to_forms(plan, total, crosses)
     return Streams(total)
 
 
-def _each(multiply: Callable, *axes: int | None) -> Callable:
-    """`multiply` of each stream. Element by element it needs no mapping, which would move axes about."""
+def _map_streams(multiply: Callable, *axes: int | None) -> Callable:
+    """`multiply` mapped over streams; an element-wise product needs no mapping, which would move axes."""
     return multiply if multiply is jnp.multiply else jax.vmap(multiply, in_axes=axes)
 
 
@@ -312,7 +315,7 @@ def _quotient(plan: PropagationPlan, left, right) -> Streams:
 
 
 def _fallback(plan: PropagationPlan, equation, operands: list) -> list:
-    """Any other primitive, by nested forward-mode differentiation."""
+    """The outputs of any other primitive, by nested forward-mode differentiation."""
     active = [i for i, o in enumerate(operands) if isinstance(o, Streams)]
     stacks = tuple(operands[i].stack for i in active)
     primals = tuple(s[0] for s in stacks)
@@ -330,16 +333,18 @@ def _fallback(plan: PropagationPlan, equation, operands: list) -> list:
         first, second = (tuple(s[1 + k] for s in stacks) for k in (i, j))
         return jax.jvp(lambda *p: jax.jvp(function, p, first)[1], primals, second)[1]
 
-    rest = jax.vmap(push)(tuple(s[1:] for s in stacks))
+    derivatives = jax.vmap(push)(tuple(s[1:] for s in stacks))
     for row, form in enumerate(plan.forms, start=len(plan.directions)):
         for i, j, c in form:
-            bend = push_twice(i, j)
+            second = push_twice(i, j)
             factor = c if i == j else 2 * c
-            rest = [r.at[row].add(factor * b) for r, b in zip(rest, bend, strict=True)]
-    smooth = iter(rest)
+            derivatives = [
+                d.at[row].add(factor * s) for d, s in zip(derivatives, second, strict=True)
+            ]
+    remaining = iter(derivatives)
     outputs = _bind(equation, [o.value if isinstance(o, Streams) else o for o in operands])
     return [
-        Streams(jnp.concatenate([o[None], next(smooth)]))
+        Streams(jnp.concatenate([o[None], next(remaining)]))
         if jnp.issubdtype(o.dtype, jnp.inexact)
         else o
         for o in outputs

@@ -1,4 +1,4 @@
-"""Coefficients with units of their own, "0.6 m^2/min", until the units of a problem are known."""
+"""Coefficients with units, such as "0.6 m^2/min", and their conversion to the units of a problem."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
@@ -15,36 +15,40 @@ Tree = TypeVar("Tree")
 
 
 class Amount(eqx.Module):
-    """A number with a unit: `in_problem_units` puts a plain number in its place."""
+    """A number with a unit, which `in_problem_units` replaces by a plain number."""
 
     written_as: ClassVar[str] = InUnits.said
     text: str = eqx.field(static=True)
 
     @classmethod
     def read(cls, value: Any) -> Any:
-        """An amount where a text is one; anything else as it is."""
+        """An `Amount` for a text that is a number with a unit; other values unchanged."""
         return cls(value) if isinstance(value, str) and amount(value) is not None else value
 
     @property
     def number(self) -> float:
-        """The number as it was written, in its own unit."""
-        found = amount(self.text)
-        assert found is not None  # `read` takes no other
-        return found[0]
+        """The number in the unit in which it was written."""
+        parsed = amount(self.text)
+        assert parsed is not None  # `read` accepts no other text
+        return parsed[0]
 
-    def _unconverted(self, *_):
+    def _refuse_arithmetic(self, *_):
         raise InputError(
             f"{self.text!r} is a number only together with readings and a domain, whose units it is "
             "converted to; here write the number alone."
         )
 
-    __float__ = __add__ = __radd__ = __sub__ = __rsub__ = _unconverted
-    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = __neg__ = __abs__ = _unconverted
+    __float__ = __add__ = __radd__ = __sub__ = __rsub__ = _refuse_arithmetic
+    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = __neg__ = __abs__ = (
+        _refuse_arithmetic
+    )
 
 
 def in_problem_units(pde: Tree, units: Mapping[str, str]) -> Tree:
-    """The equation with numbers for amounts, where coordinates and fields have these units, by name; the
-    equation itself where it has none."""
+    """The equation with its amounts converted to numbers; the equation itself if it has none.
+
+    `units` are those of the coordinates and fields, by name.
+    """
     if not any(map(_has_units, jax.tree.leaves(pde, is_leaf=_has_units))):
         return pde
     powers = powers_of(type(pde))

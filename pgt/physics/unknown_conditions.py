@@ -1,12 +1,12 @@
-"""Numbers and functions of conditions that nobody knows, learnt with the field.
+"""Unknown numbers and functions of conditions, which are fitted together with the field.
 
-What is trained beside the model is the equation. So unknown numbers of conditions, such as how strongly
-a wall is cooled, move into an equation around the one that was given, and leave their names behind.
+A fit determines the model and the unknowns of the equation. Unknown numbers of conditions, such as the
+cooling coefficient of a wall, therefore move into a `Bordered` equation around the given one, and the
+conditions keep only their names (`Learnt`).
 
-An unknown function, such as an inflow c(t), is one more field there as in any equation
-(unknown_function.py), that does not change along the other coordinates; the condition says that the field
-is equal to it on the wall. So it is the trace of the field, or its slope, where the equation holds, and
-has a smoothness of its own.
+An unknown function, such as an inflow c(t), becomes an additional field of the bordered equation, as in
+any equation (unknown_function.py). It is constant along the other coordinates, and the condition equates
+the field, or its slope, with it on the wall. It has a smoothness of its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,11 +26,13 @@ from pgt.physics.unknown_function import UnknownFunction, constancy, positive_on
 
 
 class Bordered(AbstractPDE):
-    """An equation, and by name the unknown numbers and functions of the conditions beside it. Of the
-    functions, those that `multiply` a field are named."""
+    """An equation together with the unknown numbers and functions of its conditions, by name.
+
+    `multiply` names the functions that multiply a field.
+    """
 
     pde: AbstractPDE
-    on_walls: dict[str, Any]  # Unknown, or its value
+    on_walls: dict[str, Any]  # the unknown numbers, or their values
     functions: tuple[tuple[str, UnknownFunction], ...] = eqx.field(static=True, default=())
     multiply: tuple[str, ...] = eqx.field(static=True, default=())
 
@@ -46,7 +48,7 @@ class Bordered(AbstractPDE):
 
     @property
     def is_affine(self) -> bool:
-        """Whether the conditions are affine in fields and functions."""
+        """Whether the conditions are affine in the fields and the unknown functions."""
         return not self.multiply and not any(function.positive for _, function in self.functions)
 
     @property
@@ -70,27 +72,27 @@ class Bordered(AbstractPDE):
 
 
 def bare(pde: AbstractPDE) -> AbstractPDE:
-    """The equation as it was given."""
+    """The equation that the user gave."""
     return pde.pde if isinstance(pde, Bordered) else pde
 
 
 def functions_of(pde: AbstractPDE) -> dict[str, UnknownFunction]:
-    """The unknown functions of an equation, by name: its last fields; then those on walls."""
-    given = bare(pde)
-    inside = given.functions if isinstance(given, Equation) else {}
+    """The unknown functions by name, first those of the equation, then those on walls."""
+    user_pde = bare(pde)
+    inside = user_pde.functions if isinstance(user_pde, Equation) else {}
     return {**inside, **(dict(pde.functions) if isinstance(pde, Bordered) else {})}
 
 
 def wall_fields(pde: AbstractPDE) -> tuple[str, ...]:
-    """The fields that stand for unknown functions of conditions."""
+    """The fields that represent unknown functions of conditions."""
     return pde.fields[len(pde.pde.fields) :] if isinstance(pde, Bordered) else ()
 
 
 def bordered(
     pde: AbstractPDE, conditions: Sequence[AbstractCondition]
 ) -> tuple[AbstractPDE, tuple[AbstractCondition, ...]]:
-    """The equation with the unknown numbers and functions of the conditions, and conditions that know
-    their names.
+    """The equation with the unknown numbers and functions of the conditions, and the conditions with
+    names in their place.
 
     >>> import pgt
     >>> cooled = pgt.Robin(wall="hole", coefficient=pgt.Unknown(5.0, positive=True), u=0.0)
@@ -99,48 +101,52 @@ def bordered(
     ['hole_coefficient']
     """
     taken = {name for name, _ in named_unknowns(pde)} | set(pde.fields)
-    found: dict[str, Any] = {}
+    unknowns: dict[str, Any] = {}
     multiply = []
 
-    def without(condition: AbstractCondition) -> AbstractCondition:
-        def named(path, node):
-            if not _is_open(node):
+    def with_names(condition: AbstractCondition) -> AbstractCondition:
+        def replace(path, node):
+            if not _is_unknown_value(node):
                 return node
-            name = _free(f"{_place(condition)}_{_last(path)}", taken | set(found))
-            found[name] = node
+            name = _unused_name(
+                f"{_place_name(condition)}_{_argument_name(path)}", taken | set(unknowns)
+            )
+            unknowns[name] = node
             if not isinstance(node, UnknownFunction):
                 return Learnt(name)
-            if len(path) == 1:  # an argument by itself, none of the values
+            if len(path) == 1:  # an argument such as a coefficient, not one of the values
                 multiply.append(name)
             return Varying(node.field(name), node)
 
-        return jax.tree_util.tree_map_with_path(named, condition, is_leaf=_is_open)
+        return jax.tree_util.tree_map_with_path(replace, condition, is_leaf=_is_unknown_value)
 
-    known = tuple(without(condition) for condition in conditions)
-    functions = tuple((n, node) for n, node in found.items() if isinstance(node, UnknownFunction))
-    numbers = {name: node for name, node in found.items() if is_unknown(node)}
-    return (Bordered(pde, numbers, functions, tuple(multiply)) if found else pde), known
+    named = tuple(with_names(condition) for condition in conditions)
+    functions = tuple(
+        (name, node) for name, node in unknowns.items() if isinstance(node, UnknownFunction)
+    )
+    numbers = {name: node for name, node in unknowns.items() if is_unknown(node)}
+    return (Bordered(pde, numbers, functions, tuple(multiply)) if unknowns else pde), named
 
 
-def _is_open(node) -> bool:
+def _is_unknown_value(node) -> bool:
     return is_unknown(node) or isinstance(node, UnknownFunction)
 
 
 def filled(condition: AbstractCondition, pde: AbstractPDE) -> AbstractCondition:
-    """The condition with all that the equation says of it, and the numbers that it holds for it."""
+    """The condition with the equation and with the current values of its unknown numbers."""
     condition = condition.beside(resolve(bare(pde)))
     if not isinstance(pde, Bordered):
         return condition
     numbers = resolve(pde.on_walls)
 
-    def known(node):
+    def replace_name(node):
         return numbers[node.name] if isinstance(node, Learnt) else node
 
-    return jax.tree.map(known, condition, is_leaf=lambda node: isinstance(node, Learnt))
+    return jax.tree.map(replace_name, condition, is_leaf=lambda node: isinstance(node, Learnt))
 
 
-def _place(condition: AbstractCondition) -> str:
-    """Where it holds, as a part of a name: hole, x_lower, initial."""
+def _place_name(condition: AbstractCondition) -> str:
+    """The place of a condition as a part of a name: hole, x_lower, initial."""
     if wall := getattr(condition, "wall", None):
         return str(wall)
     side = getattr(condition, "side", "both")
@@ -148,13 +154,13 @@ def _place(condition: AbstractCondition) -> str:
     return "_".join([*axes, *([] if side == "both" else [side])])
 
 
-def _last(path) -> str:
-    """The name of the number: an argument, or a field."""
+def _argument_name(path) -> str:
+    """The last name in a path: an argument or a field."""
     key = path[-1]
     return str(getattr(key, "name", getattr(key, "key", key)))
 
 
-def _free(name: str, taken: set[str]) -> str:
-    """The name, with a number where there is one of it already."""
+def _unused_name(name: str, taken: set[str]) -> str:
+    """The name, with a number appended if it is already taken."""
     numbered = (name if k == 1 else f"{name}_{k}" for k in range(1, len(taken) + 2))
     return next(other for other in numbered if other not in taken)

@@ -1,12 +1,12 @@
-"""Functions of the coordinates, or of the field itself, that are learnt together with the field.
+"""Unknown functions of the coordinates, or of the field itself, which are fitted with the field.
 
-An unknown function is one more field that nobody measured: q in u_t = D u_xx + q, with a further equation
-q_t = 0 for every coordinate that it does not depend on. So all that is known of hidden fields holds for
-it, too: smoothness chosen by the evidence, bands, an expected error. Of a positive function the logarithm
-is the field.
+An unknown function is an additional hidden field, such as q in u_t = D u_xx + q, with an equation q_t = 0
+for each coordinate on which it does not depend. It therefore has what hidden fields have: a smoothness of
+greatest evidence, bands and a stated error. For a positive function the field is its logarithm.
 
-A function of the state, D(u) in u_t = div(D(u) grad(u)), is a sum of Legendre polynomials over the range
-of u, or the exponential of one where it is positive. Its weights are unknown numbers of the equation.
+A function of the state, such as D(u) in u_t = div(D(u) grad(u)), is a sum of Legendre polynomials over
+the range of u, or the exponential of such a sum if it is positive. Its weights are unknown numbers of the
+equation.
 """
 
 from collections.abc import Mapping
@@ -29,22 +29,22 @@ from pgt.physics.pde import Quantity
 
 
 class UnknownFunction(eqx.Module):
-    """A function to be learnt: a source q(x), a conductivity k(x, y), a diffusivity D(u).
+    """An unknown function, such as a source q(x), a conductivity k(x, y) or a diffusivity D(u).
 
-    It stands in the text of an `Equation` by its name, `q` or `q(x)`, and is found together with the
-    field, as smooth as the evidence says.
+    The text of an `Equation` contains its name, `q` or `q(x)`. It is fitted together with the field, with
+    a smoothness of greatest evidence.
 
     Parameters
     ----------
     *axes
-        The coordinates that it depends on, or one field of the equation.
+        The coordinates on which it depends, or one field of the equation.
     positive
-        Whether it is above zero everywhere; its logarithm is then what is learnt.
+        Whether it is above zero everywhere; its logarithm is then fitted.
     initial
-        For a positive one: its order of magnitude, where the equation does not tell it.
+        The order of magnitude of a positive function, if the equation does not determine it.
     between
-        For one of a field: the range of the field, by default that of its readings. Beyond it the
-        function goes on as it is at the end.
+        The range of the field on which the function depends, by default that of its readings. Beyond
+        it the function is constant.
 
     >>> UnknownFunction("x", "y", positive=True, initial=0.5).axes
     ('x', 'y')
@@ -70,22 +70,22 @@ class UnknownFunction(eqx.Module):
 
     @property
     def is_of_state(self) -> bool:
-        """Whether it depends on a field."""
+        """Whether the function depends on a field instead of coordinates."""
         return not set(self.axes) <= set(AXES)
 
     def field(self, name: str) -> str:
-        """The field that stands for it."""
+        """The name of the field that represents the function."""
         return f"log_{name}" if self.positive else name
 
     def tree(self, name: str) -> Tree:
-        """What its name in a formula stands for."""
+        """The formula that replaces the name of the function in an equation."""
         field = Name(self.field(name))
         if self.initial is None:
             return field
         return Binary("*", Number(self.initial), Call("exp", field))
 
     def require(self, where: str, coords: tuple[str, ...], free: tuple[str, ...]) -> None:
-        """Raise unless it depends on what varies where it is to stand, `free` out of `coords`."""
+        """Raise unless all its axes vary in the region where it is used: `free` out of `coords`."""
         for axis in self.axes:
             if axis in free:
                 continue
@@ -97,12 +97,12 @@ class UnknownFunction(eqx.Module):
             raise InputError(f"{where}: a function of {axis}, but {why}; {remedy}.")
 
     def of_field(self, value):
-        """The function, from the field that stands for it."""
+        """The value of the function, from the value of its field."""
         return value if self.initial is None else self.initial * jnp.exp(value)
 
 
 def constancy(functions: Mapping[str, UnknownFunction], coords: tuple[str, ...]) -> tuple[str, ...]:
-    """The derivatives that vanish: along the coordinates that a function does not depend on.
+    """The derivatives that vanish, along coordinates on which a function does not depend.
 
     >>> constancy({"q": UnknownFunction("x")}, ("x", "t"))
     ('q_t',)
@@ -114,7 +114,7 @@ def constancy(functions: Mapping[str, UnknownFunction], coords: tuple[str, ...])
 
 
 def positive_ones(functions: Mapping[str, UnknownFunction]) -> dict[str, Quantity]:
-    """The positive functions, of which the fields are logarithms."""
+    """The positive functions as derived quantities of their fields, which are logarithms."""
     return {
         name: Quantity((function.field(name),), function.of_field)
         for name, function in functions.items() if function.positive
@@ -123,16 +123,18 @@ def positive_ones(functions: Mapping[str, UnknownFunction]) -> dict[str, Quantit
 
 # ------------------------------------------------------------------------------- of the state
 
-# Standard deviation of the weight of the k-th polynomial, WEIGHT / k²: the logarithm of a positive
-# function changes by a few units over the range of the state, and has no kinks. For others it is in units
-# of what balances the equation.
-WEIGHT, DEGREE = 2.0, 7
-LEVEL = 10.0  # standard deviation of a function's mean: next to nothing is known of it
-MARGIN = 0.05  # of the range of readings: so far beyond them a field may be
+# The prior standard deviation of the k-th polynomial's weight is WEIGHT_SPREAD / k². The logarithm of a
+# positive function then changes by a few units over the range of the state, without kinks. Other
+# functions are in the units that balance the equation.
+WEIGHT_SPREAD, DEGREE = 2.0, 7
+# The prior standard deviation of a function's mean, which leaves the mean almost free.
+MEAN_SPREAD = 10.0
+# The share of the readings' range by which a field may lie beyond them.
+RANGE_MARGIN = 0.05
 
 
 class StateFunction(eqx.Module):
-    """A function of a field, with its weights as they are learnt."""
+    """A function of a field as a sum of Legendre polynomials with unknown weights."""
 
     field: str = eqx.field(static=True)
     positive: bool = eqx.field(static=True)
@@ -141,10 +143,10 @@ class StateFunction(eqx.Module):
 
     @staticmethod
     def of(function: UnknownFunction) -> "StateFunction":
-        """The function before anything is learnt."""
+        """The function with its initial weights."""
         first = function.initial or 0.0
         values = [first, *([1.0 if function.positive else 0.0] * DEGREE)]
-        spreads = [LEVEL, *(WEIGHT / k**2 for k in range(1, DEGREE + 1))]
+        spreads = [MEAN_SPREAD, *(WEIGHT_SPREAD / k**2 for k in range(1, DEGREE + 1))]
         weights = tuple(
             weight(Unknown(value, positive=function.positive), spread)
             for value, spread in zip(values, spreads, strict=True)
@@ -152,27 +154,28 @@ class StateFunction(eqx.Module):
         return StateFunction(function.axes[0], function.positive, function.between, weights)
 
     def __call__(self, state: Float[Array, ""], order: int = 0) -> Float[Array, ""]:
-        """Its value where its weights are known, or a derivative by the state."""
+        """The value of the function with known weights, or its derivative of an order by the state."""
         if order:
             return jax.jvp(lambda s: self(s, order - 1), (state,), (jnp.ones_like(state),))[1]
         low, high = self.between or (0.0, 1.0)
-        local = jnp.clip((2 * jnp.asarray(state, float) - low - high) / (high - low), -1.0, 1.0)
-        polynomials = [jnp.ones_like(local), local]
+        unit = jnp.clip((2 * jnp.asarray(state, float) - low - high) / (high - low), -1.0, 1.0)
+        polynomials = [jnp.ones_like(unit), unit]
         for n in range(1, DEGREE):
-            following = (2 * n + 1) * local * polynomials[n] - n * polynomials[n - 1]
-            polynomials.append(following / (n + 1))
+            recurrence = (2 * n + 1) * unit * polynomials[n] - n * polynomials[n - 1]
+            polynomials.append(recurrence / (n + 1))
         pairs = list(zip(self.weights, polynomials, strict=True))
         if self.positive:
             return jnp.exp(sum((jnp.log(w) * p for w, p in pairs), jnp.zeros(())))
         return sum((w * p for w, p in pairs), jnp.zeros(()))
 
     def over(self, values: Float[np.ndarray, " n"]) -> "StateFunction":
-        """The same over the range of readings, unless the user gave a range."""
+        """The function over the range of these values, unless the user gave a range."""
         if self.between is not None or not len(values):
             return self
         low, high = float(np.min(values)), float(np.max(values))
-        more = MARGIN * (high - low) or 1.0
-        return StateFunction(self.field, self.positive, (low - more, high + more), self.weights)
+        margin = RANGE_MARGIN * (high - low) or 1.0
+        between = (low - margin, high + margin)
+        return StateFunction(self.field, self.positive, between, self.weights)
 
 
 def _check_function(axes, positive, initial, between):

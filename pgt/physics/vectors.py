@@ -1,6 +1,6 @@
-"""What equations of vector fields share: the names of components, and the terms they are made of.
+"""Helpers for equations of vector fields: names of components, their common terms, and renamed fields.
 
-The component along x is called u, those along y and z are v and w.
+The components along x, y and z are called u, v and w.
 """
 
 import functools
@@ -20,7 +20,7 @@ from pgt.physics.pde import AbstractPDE, Derivatives
 
 COMPONENTS = ("u", "v", "w")
 
-# What may be given for body forces: one per spatial axis, None for one that is absent.
+# The body forces that a user may give: one per spatial axis, or None for an absent one.
 Forces = Sequence[Source | None]
 
 
@@ -39,7 +39,7 @@ def components(coords: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def as_forces(where: str, source: Any, coords: tuple[str, ...]) -> tuple[Value | None, ...]:
-    """Body forces along each spatial axis, of what a user gives; `where` names them in errors."""
+    """The body forces along each spatial axis in the form that is kept; errors name them by `where`."""
     axes = space_of(coords)
     if source is None:
         return (None,) * len(axes)
@@ -54,24 +54,24 @@ def as_forces(where: str, source: Any, coords: tuple[str, ...]) -> tuple[Value |
 
 
 def forces_at(forces: tuple[Value | None, ...], d: Derivatives, coords: tuple[str, ...]) -> list:
-    """The body forces at the point where `d` stands."""
+    """The body forces at the point of the derivatives `d`."""
     return [source_at(force, d, coords) for force in forces]
 
 
 def change(d: Derivatives, field: str, coords: tuple[str, ...]) -> Float[Array, ""] | float:
-    """∂field/∂t; 0.0 where there is no time."""
+    """The time derivative of a field; 0.0 if there is no time."""
     return d(f"{field}_t") if "t" in coords else 0.0
 
 
 def carried(d: Derivatives, field: str, coords: tuple[str, ...]) -> Float[Array, ""]:
-    """(u·∇) field: what the flow (u, v, w) carries along."""
+    """The advection term (u·∇) field of the flow (u, v, w)."""
     flow = [d(name) for name in components(coords)]
     pairs = zip(flow, space_of(coords), strict=True)
     return _sum(speed * d(f"{field}_{axis}") for speed, axis in pairs)
 
 
 def divergence(d: Derivatives, coords: tuple[str, ...]) -> Float[Array, ""]:
-    """u_x + v_y + w_z."""
+    """The divergence u_x + v_y + w_z."""
     pairs = zip(components(coords), space_of(coords), strict=True)
     return _sum(d(f"{name}_{axis}") for name, axis in pairs)
 
@@ -82,7 +82,7 @@ def _sum(terms: Iterable[Float[Array, ""]]) -> Float[Array, ""]:
 
 # ------------------------------------------------------------------------------- names
 
-# Names of fields: those that an equation is written with, and those that a user gives them.
+# The formula of an equation uses its own names of fields, which a user may rename.
 
 
 def as_fields(where: str, fields: str | Sequence[str], own: tuple[str, ...]) -> tuple[str, ...]:
@@ -107,17 +107,16 @@ def as_fields(where: str, fields: str | Sequence[str], own: tuple[str, ...]) -> 
 
 
 def by_own_names(d: Derivatives, pde: AbstractPDE, own: tuple[str, ...]) -> Derivatives:
-    """Derivatives asked for by the names `own`, of fields that the user calls otherwise, in the
-    coordinates of the equation."""
+    """The derivatives under the equation's own names of fields, in the coordinates of the equation."""
     if pde.coordinates != X_Y_Z:
         d = CurvedDerivatives(d, pde.coordinates, pde.coords)
     return d if own == pde.fields else _Renamed(d, dict(zip(own, pde.fields, strict=True)))
 
 
 def own_names(pde: AbstractPDE) -> tuple[str, ...]:
-    """The names that the fields of an equation have in what it says of itself; where it says nothing,
-    those that it has. Its text is that of all dimensions: components along axes that it lacks are left
-    out.
+    """The names of fields in the description of an equation; without a description, the user's names.
+
+    The description covers all dimensions; components along axes that the equation lacks are left out.
 
     >>> import pgt
     >>> own_names(pgt.Stokes(1.0, fields=("a", "b", "q")))
@@ -131,18 +130,18 @@ def own_names(pde: AbstractPDE) -> tuple[str, ...]:
 
 
 def rewritten(text: str, own: tuple[str, ...], fields: tuple[str, ...]) -> str:
-    """The text of an equation in the names of the user.
+    """The text of an equation with the user's names of fields.
 
     >>> rewritten("u_t = diffusivity*lap(u) + source", ("u",), ("T",))
     'T_t = diffusivity*lap(T) + source'
     """
     names = dict(zip(own, fields, strict=True))
-    found = rf"\b({'|'.join(own)})(?=_[{LETTERS}]+\b|\b)"
-    return re.sub(found, lambda match: names[match[1]], text)
+    pattern = rf"\b({'|'.join(own)})(?=_[{LETTERS}]+\b|\b)"
+    return re.sub(pattern, lambda match: names[match[1]], text)
 
 
 class _Renamed:
-    """Derivatives by other names."""
+    """Derivatives looked up by the equation's own names of fields."""
 
     def __init__(self, d: Derivatives, names: dict[str, str]):
         self.d, self.names = d, names

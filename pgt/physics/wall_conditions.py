@@ -1,4 +1,4 @@
-"""Conditions on walls by what the wall does: convection, no slip, symmetry, outflow."""
+"""Conditions named after physical walls: exchange, no slip, symmetry, outflow, wells and traction."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -40,20 +40,20 @@ PRESSURE = "p"
 
 @register("robin")
 class Robin(AbstractWallCondition):
-    """Exchange with what is beyond the wall: ∂u/∂n + h u = g with n the outward normal.
+    """Exchange with the medium beyond the wall: ∂u/∂n + h u = g with n the outward normal.
 
-    Heat that a fluid of temperature T carries away: h = convection / conductivity, g = h T.
+    For heat carried away by a fluid of temperature T, h = convection / conductivity and g = h T.
 
     Parameters
     ----------
     axis, side, wall, where
-        As in `Dirichlet`.
+        The place, as in `Dirichlet`.
     coefficient
-        h, written as the values are; an `Unknown` or `UnknownFunction` is learnt with the field.
+        h, in the form of the values; an `Unknown` or `UnknownFunction` is fitted with the field.
     relative
-        The values are those of u beyond the wall, T in the place of g: ∂u/∂n + h (u − T) = 0.
+        Whether the values are those of u beyond the wall, T instead of g: ∂u/∂n + h (u − T) = 0.
     **values
-        g for each field.
+        The value g for each field.
 
     >>> Robin(wall="hole", coefficient=2.0, u=40.0).kind
     'bc'
@@ -73,7 +73,7 @@ class Robin(AbstractWallCondition):
         relative: bool = False,
         **values: Writable | Unknown | UnknownFunction,
     ):
-        self._stand(axis, side, wall, where)
+        self._set_place(axis, side, wall, where)
         self.relative = relative
         self.coefficient = as_values("Robin", {"coefficient": coefficient})["coefficient"]
         self.values = as_values("Robin", values)
@@ -92,13 +92,13 @@ class Robin(AbstractWallCondition):
 
         def row(field, g):
             slope = region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
-            given = value_beside(g, evaluate, z, point) * (h if self.relative else 1.0)
-            return slope + h * evaluate(z, field) - given
+            target = value_beside(g, evaluate, z, point) * (h if self.relative else 1.0)
+            return slope + h * evaluate(z, field) - target
 
         return jnp.stack([row(field, g) for field, g in self.values.items()])
 
     def fixes(self, field: str, freedom: str | None) -> bool:
-        """It holds the value itself, at every time."""
+        """The condition contains the value itself, at all times."""
         return field in self.values
 
 
@@ -106,7 +106,7 @@ class Robin(AbstractWallCondition):
 class NoSlip(AbstractWallCondition):
     """The fluid rests at the wall: u = v = 0, and w = 0 in space.
 
-    Parameters as in `Dirichlet`; the fields are those of the equation that are called u, v and w.
+    The parameters are those of `Dirichlet`; the fields are those of the equation named u, v and w.
 
     >>> NoSlip(wall="cylinder").kind
     'bc'
@@ -121,26 +121,26 @@ class NoSlip(AbstractWallCondition):
         wall: str | None = None,
         where: str | None = None,
     ):
-        self._stand(axis, side, wall, where)
+        self._set_place(axis, side, wall, where)
         self.velocity = ()
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "NoSlip":
-        return _of_flow(self, domain, fields)
+        return _bind_to_flow(self, domain, fields)
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        return _past_wall(self, evaluate, z)
+        return _velocity_at(self, evaluate, z)
 
     def fixes(self, field: str, freedom: str | None) -> bool:
-        """The velocity is given at every time."""
+        """The velocity is prescribed at all times."""
         return field in self.velocity
 
 
 @register("symmetry")
 class Symmetry(AbstractWallCondition):
-    """The field goes on beyond the wall as in a mirror.
+    """The field is mirrored at the wall.
 
-    Nothing flows through it, and what flows along it has no slope across it, nor has
-    any field that is no velocity. Parameters as in `Dirichlet`.
+    The normal velocity is zero. The tangential velocity and all other fields have no normal derivative.
+    The parameters are those of `Dirichlet`.
 
     >>> Symmetry("y", side="lower").kind
     'bc'
@@ -156,7 +156,7 @@ class Symmetry(AbstractWallCondition):
         wall: str | None = None,
         where: str | None = None,
     ):
-        self._stand(axis, side, wall, where)
+        self._set_place(axis, side, wall, where)
         self.velocity, self.others = (), ()
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Symmetry":
@@ -167,13 +167,13 @@ class Symmetry(AbstractWallCondition):
         )
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        rows = [_slope(self, evaluate, z, field) for field in self.others]
+        rows = [_normal_slope(self, evaluate, z, field) for field in self.others]
         if self.velocity:
             normal = self._bound().normal(z)[: len(self.velocity)]
-            flow = _past_wall(self, evaluate, z)
-            slopes = jnp.stack([_slope(self, evaluate, z, name) for name in self.velocity])
-            along = slopes - normal * jnp.dot(normal, slopes)
-            rows += [jnp.dot(normal, flow), *along]
+            velocity = _velocity_at(self, evaluate, z)
+            slopes = jnp.stack([_normal_slope(self, evaluate, z, name) for name in self.velocity])
+            tangential = slopes - normal * jnp.dot(normal, slopes)
+            rows += [jnp.dot(normal, velocity), *tangential]
         return jnp.stack(rows)
 
 
@@ -184,10 +184,10 @@ class Outflow(AbstractWallCondition):
     Parameters
     ----------
     axis, side, wall, where
-        As in `Dirichlet`.
+        The place, as in `Dirichlet`.
     viscosity
-        ν of the equation, kinematic where p is divided by the density. Without it, or without a field
-        p, the velocity has no slope across the wall.
+        ν of the equation, kinematic if p is divided by the density. Without a viscosity the velocity has
+        no normal derivative at the wall.
 
     >>> Outflow("x", side="upper", viscosity=0.01).kind
     'bc'
@@ -204,7 +204,7 @@ class Outflow(AbstractWallCondition):
         where: str | None = None,
         viscosity: Positive | None = None,
     ):
-        self._stand(axis, side, wall, where)
+        self._set_place(axis, side, wall, where)
         self.viscosity, self.velocity = viscosity, ()
 
     def bind(self, domain: Domain, fields: tuple[str, ...]) -> "Outflow":
@@ -213,28 +213,28 @@ class Outflow(AbstractWallCondition):
                 f"Outflow(viscosity={self.viscosity:g}): the equation has no field p; leave the "
                 "viscosity out."
             )
-        return _of_flow(self, domain, fields)
+        return _bind_to_flow(self, domain, fields)
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        slopes = jnp.stack([_slope(self, evaluate, z, name) for name in self.velocity])
+        slopes = jnp.stack([_normal_slope(self, evaluate, z, name) for name in self.velocity])
         if self.viscosity is None:
             return slopes
         normal = self._bound().normal(z)[: len(self.velocity)]
         return self.viscosity * slopes - normal * evaluate(z, PRESSURE)
 
     def fixes(self, field: str, freedom: str | None) -> bool:
-        """With a viscosity it holds the pressure, at every time."""
+        """With a viscosity, the condition contains the pressure at all times."""
         return field == PRESSURE and self.viscosity is not None
 
 
 def velocity_in(fields: Sequence[str], domain: Domain) -> tuple[str, ...]:
-    """The fields that are the velocity along the axes of space; () where they are not all there."""
+    """The fields of the velocity along the spatial axes; () if one of them is missing."""
     names = VELOCITY[: len(domain.spatial_axes)]
-    wanted = len(names) > 1 and set(names) <= set(fields)
-    return names if wanted else ()
+    has_velocity = len(names) > 1 and set(names) <= set(fields)
+    return names if has_velocity else ()
 
 
-def _of_flow(condition, domain: Domain, fields: tuple[str, ...]):
+def _bind_to_flow(condition, domain: Domain, fields: tuple[str, ...]):
     """The condition with its region and the names of the velocity."""
     velocity = velocity_in(fields, domain)
     name = type(condition).__name__
@@ -247,12 +247,13 @@ def _of_flow(condition, domain: Domain, fields: tuple[str, ...]):
     return with_region(with_static(condition, velocity=velocity), wall_of(condition, domain))
 
 
-def _past_wall(condition, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+def _velocity_at(condition, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
+    """The velocity at a point of the wall."""
     return jnp.stack([evaluate(z, name) for name in condition.velocity])
 
 
-def _slope(condition, evaluate: Evaluate, z: Point, field: str):
-    """Across the wall, outwards."""
+def _normal_slope(condition, evaluate: Evaluate, z: Point, field: str):
+    """The derivative of a field along the outward normal."""
     region = condition._bound()
     return region.normal_derivative(z, lambda axis: evaluate(z, f"{field}_{axis}"))
 
@@ -262,23 +263,24 @@ def _slope(condition, evaluate: Evaluate, z: Point, field: str):
 
 @register("well")
 class Well(AbstractWallCondition):
-    r"""A source of known rate at an end, such as a pumped well at a small radius.
+    r"""A source of known rate at an end of an axis, such as a pumped well at a small radius.
 
-    The rate is that of a source q in the equation as it is written, integrated over all of it:
+    The rate is the integral of a source q in the equation as it is written:
 
     $$ c\, u_t = \nabla \cdot (k \nabla u) + q, \qquad \int q\, dV = \text{rate} $$
 
-    so that $k\, \partial u/\partial n$ times the area of the end is the rate, with k as the equation has
-    it, unknown or not. In cylindrical coordinates the area is 2 pi r per length of the axis, or times
-    that of the domain where z is an axis; in spherical ones it is 4 pi r².
+    so that the rate is $k\, \partial u/\partial n$ times the area of the end, with k from the equation,
+    unknown or not. In cylindrical coordinates the area is 2 pi r per length of the axis, or times the
+    length of the domain if z is an axis. In spherical coordinates it is 4 pi r².
 
     Parameters
     ----------
     axis, side
-        The end: by default the lower one of r.
+        The end of an axis; by default the lower end of r.
     **values
-        The rate for each field, written as in `Initial`. One that is switched is a formula with `step`:
-        s="788/7*step(0.34 - t)". Drawdown has a positive rate where water is pumped, a head a negative.
+        The rate for each field, in the forms of `Initial`. A switched rate is a formula with `step`:
+        s="788/7*step(0.34 - t)". Where water is pumped, a drawdown has a positive rate and a head a
+        negative one.
 
     >>> Well(s=788 / 7).axis
     ('r',)
@@ -286,7 +288,7 @@ class Well(AbstractWallCondition):
 
     values: dict[str, Value]
     coordinates: str = eqx.field(static=True)
-    equation: Any  # once it is known
+    equation: Any  # None until `beside` sets it
 
     def __init__(
         self,
@@ -294,7 +296,7 @@ class Well(AbstractWallCondition):
         side: Side = "lower",
         **values: Writable | Unknown | UnknownFunction,
     ):
-        self._stand(axis, side, None, None)
+        self._set_place(axis, side, None, None)
         self.values = as_values("Well", values)
         self.coordinates, self.equation = CARTESIAN, None
 
@@ -313,7 +315,7 @@ class Well(AbstractWallCondition):
         return bound
 
     def beside(self, pde: AbstractPDE) -> "Well":
-        """The same at an end of where this equation holds."""
+        """A copy of the condition that knows the equation."""
         return with_static(self, equation=pde)
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
@@ -325,34 +327,32 @@ class Well(AbstractWallCondition):
 
         def row(field, rate):
             slope = region.normal_derivative(z, lambda a: evaluate(z, f"{field}_{a}"))
-            given = value_beside(rate, evaluate, z, point)
-            return slope - given / (area * self._conductivity(field, axis, evaluate, z, point))
+            flow = value_beside(rate, evaluate, z, point)
+            return slope - flow / (area * self._conductivity(field, axis, evaluate, z, point))
 
         return jnp.stack([row(field, rate) for field, rate in self.values.items()])
 
     def _conductivity(self, field: str, axis: str, evaluate: Evaluate, z: Point, point):
-        """k: what multiplies the second derivative across the end in the equation."""
+        """The factor k of the second derivative across the end in the equation."""
 
-        def residuals(more):
-            asked = _Shifted(evaluate, z, point, f"{field}_{axis}{axis}", more)
-            return jnp.stack(
-                [jnp.asarray(r, float) for r in self.equation.residual(asked).values()]
-            )
+        def residuals(shift):
+            d = _Shifted(evaluate, z, point, f"{field}_{axis}{axis}", shift)
+            return jnp.stack([jnp.asarray(r, float) for r in self.equation.residual(d).values()])
 
         _, slopes = jax.jvp(residuals, (jnp.zeros(()),), (jnp.ones(()),))
         return jnp.sum(jnp.abs(slopes))
 
 
 class _Shifted:
-    """Derivatives at a point, one of them greater by a number."""
+    """The derivatives at a point, with `shift` added to the derivative `name`."""
 
-    def __init__(self, evaluate: Evaluate, z: Point, point, name: str, more):
-        self.evaluate, self.z, self.point, self.name, self.more = evaluate, z, point, name, more
+    def __init__(self, evaluate: Evaluate, z: Point, point, name: str, shift):
+        self.evaluate, self.z, self.point, self.name, self.shift = evaluate, z, point, name, shift
 
     def __call__(self, name: str) -> Float[Array, ""]:
         if name in self.point:
             return self.point[name]
-        return self.evaluate(self.z, name) + (self.more if name == self.name else 0.0)
+        return self.evaluate(self.z, name) + (self.shift if name == self.name else 0.0)
 
     def laplacian(self, field: str) -> Float[Array, ""]:
         space = [axis for axis in self.point if axis != "t"]
@@ -361,8 +361,6 @@ class _Shifted:
 
 # ------------------------------------------------------------------------------- traction
 
-# What pulls at the wall of an elastic solid: nothing, or a given force per area.
-
 
 @register("traction")
 class Traction(AbstractWallCondition):
@@ -370,15 +368,15 @@ class Traction(AbstractWallCondition):
 
     $$ \sigma = \lambda (\nabla \cdot \mathbf{u}) + \mu (\nabla \mathbf{u} + \nabla \mathbf{u}^T) $$
 
-    with λ and μ those of the `Elasticity` that it stands beside; they may be unknown.
+    with λ and μ from the `Elasticity` of the problem; they may be unknown.
 
     Parameters
     ----------
     axis, side, wall, where
-        As in `Dirichlet`.
+        The place, as in `Dirichlet`.
     **values
-        g along the displacement of each name, written as in `Initial`: v=-2.0 is a force per area
-        against y, and nothing is said of the other direction. None at all: the wall is free.
+        The component g of the force along each displacement, in the forms of `Initial`. v=-2.0 is a
+        force per area against y, and the other components are left open. Without values the wall is free.
 
     >>> Traction(wall="hole").kind, Traction("x", side="upper", u=1e6, v=0.0).side
     ('bc', 'upper')
@@ -386,7 +384,7 @@ class Traction(AbstractWallCondition):
 
     names_fields: ClassVar[bool] = False
     values: dict[str, Value]
-    solid: Any  # Elasticity, once it is known
+    solid: Any  # an Elasticity; None until `beside` sets it
 
     def __init__(
         self,
@@ -396,7 +394,7 @@ class Traction(AbstractWallCondition):
         where: str | None = None,
         **values: Writable | Unknown | UnknownFunction,
     ):
-        self._stand(axis, side, wall, where)
+        self._set_place(axis, side, wall, where)
         self.values = as_values("Traction", values) if values else {}
         self.solid = None
 
@@ -406,7 +404,7 @@ class Traction(AbstractWallCondition):
         return bound_to(with_static(self, values=every), wall_of(self, domain))
 
     def beside(self, pde: AbstractPDE) -> "Traction":
-        """The same at the wall of that solid."""
+        """A copy of the condition that knows the elastic solid."""
         if not isinstance(pde, Elasticity):
             raise InputError(
                 f"Traction: it stands at the wall of an elastic solid, but the equation is "
@@ -415,14 +413,14 @@ class Traction(AbstractWallCondition):
         return with_static(self, solid=pde)
 
     def rows(self, evaluate: Evaluate, z: Point) -> Float[Array, " k"]:
-        assert isinstance(self.solid, Elasticity)  # nobody asks before it is known
+        assert isinstance(self.solid, Elasticity)  # `beside` has been called
         fields, space = self.solid.fields, space_of(self.solid.coords)
         shear, dilation = self.solid.moduli()
         slopes = jnp.stack([jnp.stack([evaluate(z, f"{f}_{a}") for a in space]) for f in fields])
         normal = self._bound().normal(z)[: len(space)]
-        pull = dilation * jnp.trace(slopes) * normal + shear * (slopes + slopes.T) @ normal
+        traction = dilation * jnp.trace(slopes) * normal + shear * (slopes + slopes.T) @ normal
         point = self._bound().box.named(z)
-        given = [
+        targets = [
             (fields.index(f), value_beside(g, evaluate, z, point)) for f, g in self.values.items()
         ]
-        return jnp.stack([pull[k] - g for k, g in given])
+        return jnp.stack([traction[k] - g for k, g in targets])

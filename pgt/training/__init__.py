@@ -1,7 +1,11 @@
-"""The settings of a fit, and what they choose from: samplers of points and weightings of the losses.
+"""The settings of a fit, and what they choose from: samplers, weightings of the losses and optimizers.
 
-`Training`, `Polish`, `Ensemble`, `Posterior` and `Stage` are also in `pgt` itself. Run files
-use the names under which samplers, weightings and optimizers are registered.
+`Training`, `Polish`, `Ensemble`, `Posterior` and `Stage` are also in `pgt` itself. Run files use the
+names under which samplers, weightings and optimizers are registered.
+
+- settings.py: the settings of training, of the polish and of error bars
+- optimisers.py: first-order optimizers, SOAP among them, and the schedule of the learning rate
+- weighting.py: combinations of the named losses into one number
 """
 
 from pgt.core.stage import Stage as Stage

@@ -1,8 +1,8 @@
-"""First-order optimizers: a direction from Optax, times a learning rate with a schedule.
+"""First-order optimizers by name, the SOAP optimizer, and the schedule of the learning rate.
 
 An optimizer is any Optax transformation of the gradient into the direction of a step, such as
-`optax.scale_by_adam()`. It has no learning rate, sign or schedule: the training step multiplies by them.
-The schedule depends on the share of the budget that is spent. All members of an ensemble share the
+`optax.scale_by_adam()`. It has no learning rate, sign or schedule, because the training step applies
+them. The schedule depends on the share of the budget that is spent. All members of an ensemble share the
 integer counters of an optimizer.
 """
 
@@ -24,7 +24,7 @@ _VECTORS = "vectors"  # the group of all leaves with fewer than two axes
 
 
 class SoapState(NamedTuple):
-    """Moments by shape of matrix ("mxn": k m n), factors and bases by dimension ("d": s d d)."""
+    """SOAP's moments by matrix shape ("mxn": k m n), factors and bases by size ("d": s d d)."""
 
     step: Int[Array, ""]
     mean: dict[str, Float[Array, "..."]]
@@ -34,7 +34,7 @@ class SoapState(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """Where the factors of one side of one group stand in the stack of their dimension."""
+    """The rows, in the stack of their dimension, of the factors of one side of one group."""
 
     dimension: str
     start: int
@@ -63,11 +63,11 @@ def scale_by_soap(
     eigenvalues. A side longer than `max_dimension` is not rotated. Scalars and vectors get plain
     Adam. The leading axes of a leaf with three or more are a stack of matrices.
 
-    Equal-shaped matrices are one stack, and all factors of one dimension share one `eigh` and one
-    QR: what is compiled grows with the number of different shapes, not of layers.
+    Matrices of equal shape form one stack, and all factors of one dimension share one `eigh` and one QR,
+    so that the size of the compiled program grows with the number of shapes, not of layers.
 
-    Under `vmap` a step count per member makes XLA refresh at every step. Ensembles should share it:
-    ``vmap(update, in_axes=(0, axes), out_axes=(0, axes))``, ``axes = SoapState(None, 0, 0, 0, 0)``.
+    Under `vmap` a step count per member makes XLA update the bases at every step. Ensembles should share
+    it: ``vmap(update, in_axes=(0, axes), out_axes=(0, axes))``, ``axes = SoapState(None, 0, 0, 0, 0)``.
 
     >>> transformation = optax.chain(scale_by_soap(), optax.scale_by_learning_rate(3e-3))
     >>> state = transformation.init({"weight": jnp.ones((3, 4)), "bias": jnp.zeros(4)})
@@ -90,20 +90,20 @@ def scale_by_soap(
         sides = _sides(gradient, max_dimension)
         direction, mean, square = _adam(gradient, state, sides, b1, b2, eps)
         factor = _update_factors(gradient, state.factor, sides, b2)
-        due = (state.step % refresh_every == 0).astype(jnp.int32)
+        is_due = (state.step % refresh_every == 0).astype(jnp.int32)
         basis, square = jax.lax.switch(
-            jnp.where(state.step == 0, 2, due),
-            (_keep, _refresh(sides), _initialise),
+            jnp.where(state.step == 0, 2, is_due),
+            (_keep_bases, _refresh(sides), _initialise),
             *(factor, state.basis, square),
         )
-        following = SoapState(state.step + 1, mean, square, factor, basis)
-        return _unpack(direction, updates), following
+        next_state = SoapState(state.step + 1, mean, square, factor, basis)
+        return _unpack(direction, updates), next_state
 
     return optax.GradientTransformation(init, update)
 
 
 def _adam(gradient, state, sides, b1, b2, eps):
-    """Direction and new moments of every group; the gradient of the first call is not counted."""
+    """The direction and the new moments of each group; the first call's gradient is not counted."""
     step = jnp.maximum(state.step, 1)
     direction, mean, square = {}, {}, {}
     for key, value in gradient.items():
@@ -139,12 +139,13 @@ def _update_factors(gradient, factor, sides, b2):
     return {d: b2 * p + (1 - b2) * jnp.concatenate(products[d]) for d, p in factor.items()}
 
 
-def _keep(factor, basis, square):
+def _keep_bases(factor, basis, square):
     del factor
     return basis, square
 
 
 def _initialise(factor, basis, square):
+    """The eigenvectors of the factors as bases, and the second moments unchanged."""
     del basis
     return _decompose_in_sequence(
         lambda stack: jnp.linalg.eigh(stack)[1][..., ::-1], factor
@@ -152,6 +153,8 @@ def _initialise(factor, basis, square):
 
 
 def _refresh(sides):
+    """The function that updates the bases by one power iteration and reorders the second moments."""
+
     def refresh(factor, basis, square):
         power = {d: p @ basis[d] for d, p in factor.items()}
         order = {
@@ -161,12 +164,12 @@ def _refresh(sides):
         sorted_power = {
             d: jnp.take_along_axis(p, order[d][..., None, :], axis=-1) for d, p in power.items()
         }
-        turned = _decompose_in_sequence(_orthonormal, sorted_power)
-        turned = {
+        updated = _decompose_in_sequence(_orthonormal, sorted_power)
+        updated = {
             d: jnp.where(jnp.all(jnp.isfinite(q), axis=(-2, -1), keepdims=True), q, basis[d])
-            for d, q in turned.items()
+            for d, q in updated.items()
         }
-        return turned, {key: _sort(value, order, *sides[key]) for key, value in square.items()}
+        return updated, {key: _sort(value, order, *sides[key]) for key, value in square.items()}
 
     return refresh
 
@@ -204,13 +207,14 @@ def _decompose_in_sequence(decompose, stacks):
 
     On the CPU a batched decomposition waits for other threads of the pool that it runs in. Two of them at
     once can take every thread and wait forever. XLA runs independent operations at once, so each stack is
-    made to depend on the result before it.
+    made to depend on the previous result.
     """
-    done, nothing = {}, 0.0
+    results, zero = {}, 0.0
     for dimension, stack in stacks.items():
-        done[dimension] = decompose(stack + nothing)
-        nothing = 0 * done[dimension][0, 0, 0]  # XLA must keep it: it would be NaN for a NaN
-    return done
+        results[dimension] = decompose(stack + zero)
+        # XLA cannot remove this product, because it would be NaN for a NaN.
+        zero = 0 * results[dimension][0, 0, 0]
+    return results
 
 
 def _sort(square, order, left, right):
@@ -231,7 +235,7 @@ def _flat_shape(leaf) -> tuple[int, ...]:
 
 
 def _pack(tree) -> dict[str, Float[Array, "..."]]:
-    """One stack of matrices per shape, and one vector of everything else."""
+    """One stack of matrices for each shape, and one vector of all other leaves."""
     parts: dict[str, list] = {}
     for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
         if not jnp.issubdtype(jnp.result_type(leaf), jnp.floating):
@@ -260,7 +264,7 @@ def _unpack(stacks, like):
 
 
 def _sides(stacks, max_dimension: int) -> dict[str, tuple[_Side | None, _Side | None]]:
-    """Left and right side of every group, numbered per dimension in the order of the groups."""
+    """The left and the right side of each group, numbered per dimension in the order of the groups."""
     used: dict[str, int] = {}
 
     def take(count, dimension):
@@ -302,16 +306,8 @@ def _check_settings(b1, b2, eps, refresh_every, max_dimension):
 
 # ------------------------------------------------------------------------------- optimizers by name
 
-# First-order optimizers: a direction from Optax, times a learning rate with a schedule.
-#
-# An optimizer is any Optax transformation of the gradient into the direction of a step, such as
-# `optax.scale_by_adam()`. It has no learning rate, sign or schedule: the training step multiplies
-# by them. The schedule depends on the share of the budget that is spent. All members of an ensemble
-# share the integer counters of an optimizer.
-
-
-# The learning rate rises linearly until the first share of the budget and is constant until the second
-# one.
+# The learning rate rises linearly until the first share of the budget is spent, and is constant until the
+# second one.
 WARM_UP_SHARE, CONSTANT_SHARE = 0.02, 0.4
 # Then it falls as a cosine to this share of its value.
 FINAL_RATE_SHARE = 1e-3
@@ -326,7 +322,7 @@ def soap(
     refresh_every: Count = 10,
     max_dimension: Count = 512,
 ) -> optax.GradientTransformation:
-    """Adam in the eigenbasis of Shampoo's preconditioner (soap.py)."""
+    """Adam in the eigenbasis of Shampoo's preconditioner (`scale_by_soap`)."""
     return scale_by_soap(b1, b2, eps, refresh_every, max_dimension)
 
 
@@ -359,7 +355,7 @@ def direction(optimiser: str | optax.GradientTransformation) -> optax.GradientTr
 
 
 def schedule(progress: Float[Array, ""]) -> Float[Array, ""]:
-    """Factor on the learning rate: rising over 2 %, constant to 40 %, then a cosine to 0.1 %."""
+    """The factor on the learning rate: it rises over 2 %, is constant to 40 %, then a cosine to 0.1 %."""
     rise = jnp.clip(progress / WARM_UP_SHARE, 0.0, 1.0)
     fall = jnp.clip((progress - CONSTANT_SHARE) / (1 - CONSTANT_SHARE), 0.0, 1.0)
     return rise * (FINAL_RATE_SHARE + (1 - FINAL_RATE_SHARE) * 0.5 * (1 + jnp.cos(jnp.pi * fall)))
@@ -394,7 +390,7 @@ def _describe(value: Any, depth: int = 8) -> str:
 
 @cache
 def check_direction(optimiser: optax.GradientTransformation) -> None:
-    """Raise for a complete optimizer, such as `optax.adam(1e-3)`, whose sign would be changed twice."""
+    """Raise for a complete optimizer, such as `optax.adam(1e-3)`, whose sign would change twice."""
     if not isinstance(optimiser, optax.GradientTransformation):
         raise InputError(
             f"Training(optimiser={optimiser!r}): write the name of one, such as 'soap', or an Optax "

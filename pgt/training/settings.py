@@ -27,7 +27,7 @@ class Polish:
     iterations, seconds
         The budget; None stands for no limit on the seconds.
     points
-        Residual points of a step; None chooses so many that there are more rows than weights, within
+        Residual points of a step. None chooses enough points for more rows than weights, within
         limits of time.
     equation_weight
         The weight of the equation relative to the readings.
@@ -65,7 +65,7 @@ class Polish:
 @checked
 @dataclass(frozen=True)
 class Training:
-    """Settings of a fit. Everything has a default that works on the problems of the benchmark.
+    """The settings of a fit. All defaults work on the problems of the benchmark.
 
     Parameters
     ----------
@@ -131,14 +131,14 @@ class Training:
             check_direction(self.optimiser)
 
     def of_a_step(self) -> "Training":
-        """The settings that one step depends on, with defaults for all others, so that another budget
+        """A copy with defaults for all settings that do not affect a single step, so that another budget
         needs no compilation."""
         held_out, budget = (
             ("hold_out", "hold_out_by"),
             ("steps", "seconds", "patience", "check_every"),
         )
-        others = (*held_out, *budget, "precision", "polish")
-        defaults = {f.name: f.default for f in fields(self) if f.name in others}
+        irrelevant = (*held_out, *budget, "precision", "polish")
+        defaults = {f.name: f.default for f in fields(self) if f.name in irrelevant}
         return replace(self, **defaults)
 
     def describe(self) -> dict:
@@ -152,8 +152,6 @@ def _plain_value(value):
 
 
 # ------------------------------------------------------------------------------- error bars
-
-# The settings of error bars: an ensemble of fits, or a posterior around one fit.
 
 
 @register("ensemble", kind="error bars")

@@ -1,4 +1,4 @@
-"""Weightings: the combination of the named losses into one number."""
+"""Weightings: the combination of the named losses into one number that training minimizes."""
 
 import abc
 from collections.abc import Collection, Mapping
@@ -25,10 +25,10 @@ class AbstractWeighting(eqx.Module):
     replaced by `update`. The gradient norm of every term is computed only for a weighting that
     `needs_gradient_norms`.
 
-    `floors` has the smallest believable standard deviation of a term by name (the noise of the readings);
-    other terms have none. `progress` runs from 0 to 1 over the training: every term but the data
-    (named `data`, or `data_` and more) is multiplied by `pde_ramp ** progress`, which lets the
-    equation grow towards a hard constraint.
+    `floors` holds, by name, the smallest plausible standard deviation of a term (the noise of the
+    readings); other terms have none. `progress` runs from 0 to 1 over the training. All terms except the
+    data (named `data` or `data_...`) are multiplied by `pde_ramp ** progress`, which lets the equation
+    approach a hard constraint.
 
     >>> weighting = Fixed(heat=2.0)  # or Uncertainty(), GradientNorm()
     >>> learnable, memory = weighting.init(("data", "heat"))
@@ -48,13 +48,13 @@ class AbstractWeighting(eqx.Module):
     def weights(
         self, learnable: dict, memory: dict, floors: Named, progress: float | Scalar = 0.0
     ) -> dict[str, Scalar]:
-        """The factor on each loss."""
+        """The factor of each loss."""
 
     @abc.abstractmethod
     def penalty(
         self, learnable: dict, losses: Named, floors: Named, progress: float | Scalar
     ) -> Scalar | float:
-        """A number added to the weighted sum, which gives `learnable` its gradient."""
+        """The number that is added to the weighted sum; it gives `learnable` its gradient."""
 
     @abc.abstractmethod
     def update(self, memory: dict, gradient_norms: Named | None, losses: Named) -> dict:
@@ -76,7 +76,7 @@ class AbstractWeighting(eqx.Module):
         return jnp.sum(jnp.stack(terms)) + self.penalty(learnable, losses, floors, progress)
 
     def ramp(self, name: str, progress: float | Scalar) -> Scalar | float:
-        """1 for the data; for every other term a geometric growth from 1 to `pde_ramp`."""
+        """The factor r_k of a term: 1 for the data, else growing geometrically from 1 to `pde_ramp`."""
         is_data = name == "data" or name.startswith("data_")
         return 1.0 if is_data else self.pde_ramp**progress
 
@@ -87,18 +87,19 @@ class Uncertainty(AbstractWeighting):
 
         total = Σ_k r_k [ L_k / (2 σ_k²) + log σ_k ],      σ_k = exp(s_k),  s_k = 0 at the start
 
-    The minimum over s_k is σ_k = √L_k. The ramp r_k is outside the bracket: inside it, σ_k would grow
-    with the ramp and cancel it.
+    The minimum over s_k is σ_k = √L_k. The ramp r_k is outside the bracket, because inside it σ_k would
+    grow with the ramp and cancel it.
 
-    Readings can be memorized, so σ must not follow the loss below the noise. With a floor f_k the
-    weight uses max(σ_k, f_k), and s_k descends as if the loss were max(L_k, f_k²), pulled up where
-    it is below the floor: σ_k heads for max(√L_k, f_k) from either side, also when a floor moves.
-    `smallest` is the floor of every term, for losses that reach zero.
+    A network can memorize readings, so σ must not follow the loss below the noise. With a floor f_k the
+    weight uses max(σ_k, f_k). s_k descends as if the loss were max(L_k, f_k²), and is pulled up where it
+    is below the floor, so that σ_k converges to max(√L_k, f_k) from either side, also when a floor moves.
+    `smallest` is the floor of all terms, for losses that reach zero.
 
     A constant field solves most equations exactly. A weight without an upper bound could trap the fit
-    there, with σ of the equation at zero and readings of no weight; and a large weight of the equation
-    makes training slow. Therefore no equation outweighs the readings, unless these have noise (a floor):
-    then by up to `stiffest`, approached geometrically during training, and by no more than 1/σ_data².
+    there, with σ of the equation at zero and readings without weight. A large weight of the equation also
+    makes training slow. Therefore no equation outweighs the readings, unless these have noise (a floor).
+    It then outweighs them by at most `stiffest`, approached geometrically during training, and by at most
+    1/σ_data².
 
     >>> weighting = Uncertainty()
     >>> learnable, memory = weighting.init(("data", "pde"))
@@ -131,8 +132,8 @@ class Uncertainty(AbstractWeighting):
             floored = jax.lax.stop_gradient(jnp.maximum(s, jnp.log(floor)))
             target = jax.lax.stop_gradient(jnp.maximum(losses[name], floor**2))
             deficit = jnp.maximum(jnp.log(floor) - s, 0)
-            # The value is the log σ in use. The gradient is that of Kendall's term with s and the loss at
-            # least at the floor, minus a pull towards the floor from below.
+            # The value is the log σ in use. The gradient is that of Kendall's term, with s and the loss
+            # at least at the floor, minus a pull that raises s to the floor from below.
             slope = jax.lax.stop_gradient(1 - jnp.exp(-2 * floored) * target - deficit)
             value = floored + slope * (s - jax.lax.stop_gradient(s))
             terms.append(self.ramp(name, progress) * value)
@@ -142,13 +143,13 @@ class Uncertainty(AbstractWeighting):
         return memory
 
     def _floors(self, learnable, floors, progress):
-        """The smallest σ of every term."""
+        """The smallest σ of each term."""
         lowest = {n: jnp.maximum(floors.get(n, 0.0), self.smallest) for n in learnable}
         data = jnp.ones(())  # a fit without readings
         if "data" in learnable:
             data = jnp.maximum(jnp.exp(learnable["data"]), lowest["data"])
-        noisy = jnp.asarray(floors.get("data", 0.0)) > 0
-        stiffest = jnp.where(noisy, self.stiffest**progress, 1.0)
+        is_noisy = jnp.asarray(floors.get("data", 0.0)) > 0
+        stiffest = jnp.where(is_noisy, self.stiffest**progress, 1.0)
         bound = jax.lax.stop_gradient(data * jnp.clip(data, stiffest**-0.5, 1.0))
         others = {n: jnp.maximum(f, bound) for n, f in lowest.items() if n != "data"}
         return lowest | others
@@ -156,7 +157,7 @@ class Uncertainty(AbstractWeighting):
 
 @register("fixed")
 class Fixed(AbstractWeighting):
-    """Constant weights: total = Σ_k r_k w_k L_k, with w_k = 1 for the terms not named.
+    """Constant weights: total = Σ_k r_k w_k L_k, where w_k = 1 for terms that are not named.
 
     >>> weighting = Fixed(pde=10.0)
     >>> learnable, memory = weighting.init(("data", "pde"))
@@ -229,13 +230,13 @@ class GradientNorm(AbstractWeighting):
             )
         _check_same("gradient_norms", gradient_norms, memory)
         norms = jnp.stack([jnp.asarray(gradient_norms[name], float) for name in memory])
-        usable = jnp.isfinite(norms) & (norms > 0)
-        mean = jnp.sum(jnp.where(usable, norms, 0)) / jnp.maximum(jnp.sum(usable), 1)
-        goals = mean / jnp.where(usable, norms, 1)
+        is_usable = jnp.isfinite(norms) & (norms > 0)
+        mean = jnp.sum(jnp.where(is_usable, norms, 0)) / jnp.maximum(jnp.sum(is_usable), 1)
+        targets = mean / jnp.where(is_usable, norms, 1)
         return {
-            name: jnp.where(usable[k], self.decay * old + (1 - self.decay) * goals[k], old).astype(
-                old.dtype
-            )
+            name: jnp.where(
+                is_usable[k], self.decay * old + (1 - self.decay) * targets[k], old
+            ).astype(old.dtype)
             for k, (name, old) in enumerate(memory.items())
         }
 

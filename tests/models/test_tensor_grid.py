@@ -7,7 +7,7 @@ import pytest
 
 import pgt
 from pgt.models.features import Multipoles, Sines
-from pgt.models.local import Local
+from pgt.models.singular_functions import SingularFunctions
 
 POSITIONS = [np.linspace(-1, 1, 7), np.array([0.3]), np.linspace(-0.9, 0.8, 5)]
 
@@ -45,7 +45,7 @@ def test_several_coordinates(dimension, along):
 def test_functions_around_a_hole_and_at_corners(along):
     shape = pgt.shapes.Rectangle((-0.5, 0.2), (-0.5, 0.1)) | pgt.shapes.Disk((0.6, 0.5), 0.2)
     domain = pgt.Domain(x=(-1, 1), y=(-1, 1), t=(0, 1), shape=-shape)
-    sines = Sines.draw(10, (4.0, 4.0, 4.0), (False,) * 3, local=Local.of(domain))
+    sines = Sines.draw(10, (4.0, 4.0, 4.0), (False,) * 3, local=SingularFunctions.of(domain))
     agree(sines, [np.linspace(-0.95, 0.95, 6), np.array([0.9, -0.8]), np.linspace(-1, 1, 3)], along)
 
 

@@ -22,7 +22,7 @@ from pgt.physics.condition_values import Source, Value, as_source, source_at
 from pgt.physics.pde import About, AbstractPDE, Derivatives
 from pgt.physics.vectors import COMPONENTS, as_fields, by_own_names, components, divergence
 
-# A pure number where p is over density: with another than 1, p may have a unit of its own.
+# The density is dimensionless if p is divided by it; otherwise p may have any unit.
 Density = Annotated[Given, Limits(above=0), Powers()]
 
 
@@ -68,18 +68,18 @@ class Acoustics(AbstractPDE):
         fields: str | Sequence[str] | None = None,
     ):
         self.coords = (*spatial("Acoustics", dimension), "t")
-        own = (*components(self.coords), "p")
-        self.fields = as_fields("Acoustics", fields or own, own)
+        names = (*components(self.coords), "p")
+        self.fields = as_fields("Acoustics", fields or names, names)
         self.speed = as_coefficient("Acoustics(speed)", speed, positive=True)
         self.density = as_coefficient("Acoustics(density)", density, positive=True)
         self.source = as_source("Acoustics(source)", source, self.coords)
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        own = components(self.coords)
-        d = by_own_names(d, self, (*own, "p"))
+        names = components(self.coords)
+        d = by_own_names(d, self, (*names, "p"))
         rows = {
             f"momentum_{axis}": self.density * d(f"{name}_t") + d(f"p_{axis}")
-            for name, axis in zip(own, self.coords[:-1], strict=True)
+            for name, axis in zip(names, self.coords[:-1], strict=True)
         }
         swelling = self.density * self.speed**2 * divergence(d, self.coords)
         return rows | {"mass": d("p_t") + swelling - source_at(self.source, d, self.coords)}

@@ -90,7 +90,7 @@ class Boussinesq(AbstractPDE):
         }
 
     def kernel(self) -> HeatKernel | PoissonKernel:
-        """What spreads faster, momentum or heat, decides how far influence reaches."""
+        """The heat kernel of the larger diffusivity, that of momentum or of heat."""
         if "t" not in self.coords:
             return PoissonKernel(RADIUS)
         return HeatKernel(max(current(self.viscosity), current(self.diffusivity)))

@@ -42,7 +42,7 @@ class Darcy(AbstractPDE):
     `conductivity` is K, `source` the recharge q per volume (negative where water is pumped), and
     `storage` the specific storage S; None: steady. Over a map of an aquifer give its transmissivity,
     its storativity and the recharge per area instead. With `fluxes=True` the specific discharge
-    (u, v, w) stands beside the head as fields of its own, to be measured or held at a wall:
+    (u, v, w) stands beside the head as additional fields, to be measured or held at a wall:
 
     $$ \mathbf{u} = -K \nabla h, \qquad S\, h_t + \nabla \cdot \mathbf{u} = q $$
 
@@ -86,8 +86,8 @@ class Darcy(AbstractPDE):
     ):
         axes = spatial("Darcy", dimension)
         self.coords = axes if storage is None else (*axes, "t")
-        own = ("h", *components(axes)) if fluxes else ("h",)
-        self.fields = as_fields("Darcy", fields or own, own)
+        names = ("h", *components(axes)) if fluxes else ("h",)
+        self.fields = as_fields("Darcy", fields or names, names)
         self.conductivity = as_coefficient("Darcy(conductivity)", conductivity, positive=True)
         self.storage = (
             None if storage is None else as_coefficient("Darcy(storage)", storage, positive=True)
@@ -98,11 +98,11 @@ class Darcy(AbstractPDE):
         )
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        own = ("h", *components(self.coords))[: len(self.fields)]
-        d = by_own_names(d, self, own)
+        names = ("h", *components(self.coords))[: len(self.fields)]
+        d = by_own_names(d, self, names)
         stored = 0.0 if self.storage is None else self.storage * d("h_t")
         gained = stored - source_at(self.source, d, self.coords)
-        flows = zip(own[1:], space_of(self.coords), strict=False)
+        flows = zip(names[1:], space_of(self.coords), strict=False)
         laws = {f"darcy_{a}": d(name) + self.conductivity * d(f"h_{a}") for name, a in flows}
         if laws:
             return laws | {"continuity": gained + divergence(d, self.coords)}

@@ -84,8 +84,8 @@ class Elasticity(AbstractPDE):
         fields: str | Sequence[str] | None = None,
     ):
         self.coords = spatial("Elasticity", dimension, least=2)
-        own = components(self.coords)
-        self.fields = as_fields("Elasticity", fields or own, own)
+        names = components(self.coords)
+        self.fields = as_fields("Elasticity", fields or names, names)
         self.plane = _checked_plane(plane, dimension)
         self.young = as_coefficient("Elasticity(young)", young, positive=True)
         self.ratio = _checked_ratio(as_coefficient("Elasticity(ratio)", ratio))
@@ -95,30 +95,32 @@ class Elasticity(AbstractPDE):
         )
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        own = components(self.coords)
-        d = by_own_names(d, self, own)
+        names = components(self.coords)
+        d = by_own_names(d, self, names)
         shear, dilation = self.moduli()
         bulk = shear + dilation
         forces, rows = forces_at(self.source, d, self.coords), {}
-        for axis, name, force in zip(self.coords, own, forces, strict=True):
-            pairs = zip(own, self.coords, strict=True)
-            swelling = sum(d(_twice(other, along, axis)) for other, along in pairs)
-            rows[f"balance_{axis}"] = shear * d.laplacian(name) + bulk * swelling + force
+        for axis, name, force in zip(self.coords, names, forces, strict=True):
+            pairs = zip(names, self.coords, strict=True)
+            dilatation_slope = sum(
+                d(_second_derivative(other, along, axis)) for other, along in pairs
+            )
+            rows[f"balance_{axis}"] = shear * d.laplacian(name) + bulk * dilatation_slope + force
         return rows
 
     def moduli(self):
-        """μ and λ; the coefficients are numbers by now."""
+        """The Lamé parameters μ and λ, from coefficients that are numbers."""
         shear = self.young / (2 * (1 + self.ratio))
         free = 1 if self.plane == "stress" else 2
         return shear, 2 * shear * self.ratio / (1 - free * self.ratio)
 
     def kernel(self) -> PoissonKernel:
-        """A point force is felt as a point source of heat is: as log r in the plane, 1/r in space."""
+        """The Poisson kernel: a point force acts like a point source, as log r in 2D and 1/r in 3D."""
         return PoissonKernel(current(self.influence_radius))
 
 
-def _twice(field: str, *axes: str) -> str:
-    """The name of a second derivative, the same in whichever order the axes come."""
+def _second_derivative(field: str, *axes: str) -> str:
+    """The name of a second derivative, with the axes in sorted order."""
     return f"{field}_{''.join(sorted(axes))}"
 
 

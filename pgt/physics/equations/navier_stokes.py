@@ -147,7 +147,7 @@ class NavierStokes3D(AbstractPDE):
 
 
 def _balances(flow, d: Derivatives) -> dict[str, Float[Array, ""]]:
-    """Momentum along each axis, and continuity."""
+    """The residuals of the momentum equation along each axis and of continuity."""
     coords, rows = flow.coords, {}
     names = components(coords)
     convection = [flow.convection * carried(d, name, coords) for name in names]
@@ -160,7 +160,7 @@ def _balances(flow, d: Derivatives) -> dict[str, Float[Array, ""]]:
 
 
 def _kernel(flow) -> HeatKernel | PoissonKernel:
-    """Viscosity spreads what happens; at rest, what happens is felt everywhere."""
+    """The heat kernel of the viscosity; for a steady flow, the Poisson kernel."""
     if "t" in flow.coords:
         return HeatKernel(current(flow.viscosity))
     return PoissonKernel(RADIUS)

@@ -72,8 +72,8 @@ class Stokes(AbstractPDE):
         fields: str | Sequence[str] | None = None,
     ):
         self.coords = spatial("Stokes", dimension, least=2)
-        own = (*components(self.coords), "p")
-        self.fields = as_fields("Stokes", fields or own, own)
+        names = (*components(self.coords), "p")
+        self.fields = as_fields("Stokes", fields or names, names)
         self.viscosity = as_coefficient("Stokes(viscosity)", viscosity, positive=True)
         self.source = as_forces("Stokes(source)", source, self.coords)
         self.influence_radius = as_coefficient(
@@ -81,10 +81,10 @@ class Stokes(AbstractPDE):
         )
 
     def residual(self, d: Derivatives) -> dict[str, Float[Array, ""]]:
-        own = components(self.coords)
-        d = by_own_names(d, self, (*own, "p"))
+        names = components(self.coords)
+        d = by_own_names(d, self, (*names, "p"))
         forces, rows = forces_at(self.source, d, self.coords), {}
-        for axis, name, force in zip(self.coords, own, forces, strict=True):
+        for axis, name, force in zip(self.coords, names, forces, strict=True):
             rows[f"momentum_{axis}"] = d(f"p_{axis}") - self.viscosity * d.laplacian(name) - force
         return rows | {"continuity": divergence(d, self.coords)}
 

@@ -46,7 +46,7 @@ def test_a_field_of_waves_satisfies_its_equation(pde, bounds):
     fitted = jax.tree.map(np.asarray, network.readouts(weights)[0])
     with jax.enable_x64(True):
         exact = cast(exact, np.float64)
-        exact = exact._but(
+        exact = exact._replace(
             network=type(network)(exact.network.sines, fitted, exact.network.amplitudes)
         )
         evaluation = Evaluation(exact, pde, readings, None, domain)

@@ -1,4 +1,4 @@
-"""Functions of a shape: harmonic, and their derivatives those of finite differences."""
+"""Singular functions satisfy their Laplace equations, and their derivatives match finite differences."""
 
 import jax
 import jax.numpy as jnp
@@ -7,7 +7,7 @@ import pytest
 from scipy.special import j0, y0
 
 import pgt
-from pgt.models.local import Local
+from pgt.models.singular_functions import SingularFunctions
 
 SQUARE = pgt.shapes.Rectangle((-1, 1), (-1, 1), name="outer")
 ROOM = pgt.Domain(
@@ -21,14 +21,14 @@ ROOM = pgt.Domain(
 
 @pytest.fixture(scope="module")
 def local():
-    found = Local.of(ROOM)
+    found = SingularFunctions.of(ROOM)
     assert found is not None
     return found
 
 
 def test_there_are_functions_of_every_hole_and_corner(local):
     assert local.count == len(local.wound) + len(local.rooted)
-    timed = Local.of(pgt.Domain(t=(0, 1), x=(-1, 1), y=(-1, 1), shape=ROOM.shape))
+    timed = SingularFunctions.of(pgt.Domain(t=(0, 1), x=(-1, 1), y=(-1, 1), shape=ROOM.shape))
     assert timed is not None
     assert timed.count == 9 * local.count
     asked = jax.ShapeDtypeStruct((5, 3), jnp.float32)
@@ -36,8 +36,8 @@ def test_there_are_functions_of_every_hole_and_corner(local):
 
 
 def test_a_box_and_a_smooth_outline_need_none():
-    assert Local.of(pgt.Domain(x=(0, 1), y=(0, 1))) is None
-    assert Local.of(pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.shapes.Disk())) is None
+    assert SingularFunctions.of(pgt.Domain(x=(0, 1), y=(0, 1))) is None
+    assert SingularFunctions.of(pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.shapes.Disk())) is None
 
 
 def test_many_holes_and_fields_have_fewer_functions_each(local):
@@ -53,7 +53,7 @@ def test_many_holes_and_fields_have_fewer_functions_each(local):
 
 
 def _found(domain, fields=1):
-    found = Local.of(domain, fields)
+    found = SingularFunctions.of(domain, fields)
     assert found is not None
     return found
 
