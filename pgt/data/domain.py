@@ -32,9 +32,7 @@ from pgt.data.condition_regions import (
 from pgt.data.coordinate_systems import (
     CARTESIAN,
     check_limits,
-    scale_factors,
     system_of,
-    volume_factor,
 )
 from pgt.data.dates import without_dates
 from pgt.data.shaped_domain import Body, as_shape, check_shape
@@ -122,6 +120,10 @@ class Domain:
         >>> Domain.around({"x": [0.2, 0.9, 0.5], "t": [3.0, 3.0, 3.0]})
         Domain(x=(0.2, 0.9), t=(2.5, 3.5))
         """
+        if not hasattr(points, "items"):
+            raise InputError(
+                f"Domain.around({points!r}): write columns by axis, such as a table or a dict of arrays."
+            )
         columns, units = without_dates(points, options.pop("units", None), "Domain.around")
         ends = {a: (float(np.min(c)), float(np.max(c))) for a, c in columns.items()}
         box: dict[str, Any] = {
@@ -390,15 +392,6 @@ class Domain:
         if not ends:
             raise InputError(f"{self} has no spatial axis that ends in a wall.")
         return ends
-
-    def volume_factor(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " n"]:
-        """At points of space, the volume of a unit step along every axis: 2 pi r, for example."""
-        columns = zip(self.spatial_axes, np.asarray(points, float).T, strict=True)
-        return np.broadcast_to(volume_factor(self.coordinates, dict(columns)), len(points))
-
-    def scale_factors(self, points: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
-        """At points of space, the length of a unit step along each axis."""
-        return scale_factors(self.coordinates, self.spatial_axes, points)
 
     # --------------------------------------------------------------- counted from elsewhere
 

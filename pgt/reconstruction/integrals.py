@@ -20,7 +20,7 @@ from pgt.core.errors import InputError, warn_of
 from pgt.core.numbers import as_numbers
 from pgt.core.unknown import Unknown
 from pgt.data.condition_regions import Faces, Spread
-from pgt.data.coordinate_systems import CARTESIAN
+from pgt.data.coordinate_systems import CARTESIAN, scale_factors, volume_factor
 from pgt.data.dates import are_counted, are_dates, dates, seconds
 from pgt.data.domain import Domain
 from pgt.data.query_points import beyond
@@ -191,7 +191,7 @@ class Integrals:
         return float(given.value if isinstance(given, Unknown) else given)
 
     def _across(self, values: Values, field: str, part: IntegrationPart) -> np.ndarray:
-        across = part.normals / self._domain.scale_factors(part.places)
+        across = part.normals / scale_factors(self._domain.coordinates, self._space, part.places)
         slopes = (values[f"{field}_{a}"] * across[:, k] for k, a in enumerate(self._space))
         return np.asarray(sum(slopes))
 
@@ -282,16 +282,25 @@ def _wall(space: Domain, wall: str | None, axis, side: str, where: str | None, i
 
 def _inside(space: Domain, count: int, coarser: IntegrationPart | None = None) -> IntegrationPart:
     places, weights = space.quadrature(count)
-    weights = weights * space.volume_factor(places)
+    weights = weights * _volume_factors(space, places)
     return IntegrationPart(places, np.zeros_like(places), weights, coarser)
+
+
+def _volume_factors(domain: Domain, places: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " n"]:
+    """The volume of a unit step along every axis at places of space, such as 2 pi r."""
+    columns = dict(zip(domain.spatial_axes, np.asarray(places, float).T, strict=True))
+    return np.broadcast_to(volume_factor(domain.coordinates, columns), len(places))
 
 
 def _in_space(part: IntegrationPart, domain: Domain) -> IntegrationPart:
     """The same with areas in space for those in the coordinates."""
     if domain.coordinates == CARTESIAN:
         return part
-    along_normal = np.sum(np.abs(part.normals) * domain.scale_factors(part.places), axis=1)
-    weight = part.weight * domain.volume_factor(part.places) / along_normal
+    along_normal = np.sum(
+        np.abs(part.normals) * scale_factors(domain.coordinates, domain.spatial_axes, part.places),
+        axis=1,
+    )
+    weight = part.weight * _volume_factors(domain, part.places) / along_normal
     return replace(part, weight=weight, coarser=part.coarser and _in_space(part.coarser, domain))
 
 

@@ -250,7 +250,10 @@ def test_check_names_the_mistake(condition, domain, message):
         (lambda: Initial(u="sin(4*pi*x"), r"expected `\)`"),
         (lambda: Initial(u="sin(q)"), r"Initial\(u=...\): unknown name 'q'"),
         (lambda: Initial(u=float("nan")), r"Initial\(u=...\) is nan"),
-        (lambda: Dirichlet("x", side="left", u=0.0), "side must be 'lower', 'upper' or 'both'"),
+        (
+            lambda: Dirichlet("x", side="left", u=0.0),
+            "side must be 'lower', 'upper', 'both' or 'far'",
+        ),
         (lambda: Dirichlet("t", u=0.0), r"write Initial\(...\)"),
         (lambda: Periodic("x", order=9), "order=9"),
     ],

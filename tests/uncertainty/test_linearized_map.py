@@ -112,7 +112,7 @@ def drawn_around(noise: float, iterations: int = 15):
     return draw_laplace_samples(fit, problem, pgt.Posterior(8), held_out, None, settings)
 
 
-def test_a_network_far_from_its_summit_is_moved_there_and_drawn_around():
+def test_a_network_far_from_the_map_estimate_is_moved_there_and_drawn_around():
     drawn = drawn_around(noise=0.0)
     assert drawn.better is not None
     model, _, error = drawn.better
@@ -133,7 +133,7 @@ def test_noise_of_readings_is_not_taken_for_an_error_of_the_field(noise):
 
 
 def test_a_network_that_followed_little_noise_is_moved_where_the_equation_holds():
-    drawn = drawn_around(noise=0.003, iterations=4)
+    drawn = drawn_around(noise=0.003, iterations=6)
     assert drawn.better is not None
     x = np.linspace(0, 1, 101)
 

@@ -14,6 +14,7 @@ from pgt.methods.first_order.training_step import run_steps, with_noise_floors
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import is_double
 from pgt.physics import Heat, Initial
+from pgt.reconstruction.race import JUDGING_SHARE
 from pgt.training.optimisers import schedule
 from pgt.training.weighting import Fixed, GradientNorm
 
@@ -165,7 +166,7 @@ def test_seconds_are_respected():
     began = time.monotonic()
     result = fit(seconds=3.0, steps=1, check_every=5)
     assert result.summary["stopped"] == "budget spent"
-    assert result.summary["seconds"] >= 3.0
+    assert result.summary["seconds"] >= (1 - JUDGING_SHARE) * 3.0 - 0.1
     assert int(result.history.step[-1]) > 1  # steps are no limit where seconds are given
     assert time.monotonic() - began < 25
 
