@@ -215,11 +215,11 @@ def choose(
     [('solver', 'Solver'), ('second-order', 'PINN'), ('first-order', 'SIREN')]
     """
     training = training or Training()
-    pde, known = bordered(over_range(pde, observations, domain, conditions), conditions)
+    pde, all_conditions = bordered(over_range(pde, observations, domain, conditions), conditions)
     if model is None:
-        domain, known = _with_periodic_axes(domain, known)
+        domain, all_conditions = _with_periodic_axes(domain, all_conditions)
     observations = in_canonical_order(match_fields(observations, pde, domain))
-    chooser = _Chooser(observations, pde, domain, tuple(known), training, error_bars, seed)
+    chooser = _Chooser(observations, pde, domain, tuple(all_conditions), training, error_bars, seed)
     with in_precision(training):
         if model is not None:
             candidates = [chooser.named(model)]
@@ -227,7 +227,7 @@ def choose(
             candidates = [chooser.by_method(method)]
         else:
             candidates = chooser.suited()
-    if any(map(is_far, known)) and candidates[0].method != SOLVER:
+    if any(map(is_far, all_conditions)) and candidates[0].method != SOLVER:
         raise InputError(
             "side='far': the method 'solver' alone follows a field beyond the domain; leave "
             " model=, method= and error_bars= out, or end the domain far away and write Dirichlet."
@@ -238,7 +238,7 @@ def choose(
             f"{candidates[0].method!r}; leave one of model= and method= out.",
             about="method",
         )
-    return Plan(observations, pde, domain, tuple(known), seed, tuple(candidates))
+    return Plan(observations, pde, domain, tuple(all_conditions), seed, tuple(candidates))
 
 
 def _with_periodic_axes(
@@ -340,7 +340,7 @@ class _Chooser:
     # ------------------------------------------------------------------------- the candidates
 
     def _candidate(self, build: Callable, reason: str) -> Candidate:
-        build = cache(build)  # the task asks for the same model again
+        build = cache(build)  # the task needs the same model again
         model = build(self.seed)
         method, name = method_of(model, self.training), type(network_of(model)).__name__
         return Candidate(method, name, build, reason, self.training, self.error_bars)

@@ -160,8 +160,8 @@ class Deadline:
         """
         if self.seconds is None:
             return wanted
-        left = max(share * self.seconds - self.spent, 0.0)
-        return min(wanted, int(count * math.cbrt(left / max(took, 1e-9))))
+        seconds_left = max(share * self.seconds - self.spent, 0.0)
+        return min(wanted, int(count * math.cbrt(seconds_left / max(took, 1e-9))))
 
 
 def seconds_of_solve(size: int) -> float:

@@ -119,13 +119,13 @@ class RandomFields:
     def __init__(self, pde: AbstractPDE, scaling: Scaling, draws: int):
         self.pde, self.scaling = pde, scaling
         self.random = [np.random.default_rng(seed) for seed in range(draws)]
-        self.known: dict[str, np.ndarray] = {}
+        self.drawn: dict[str, np.ndarray] = {}
         self.index = jnp.zeros((), int)
 
     def __call__(self, name: str):
-        if name not in self.known:
-            self.known[name] = self.draw(name)
-        return jnp.asarray(self.known[name])[self.index]
+        if name not in self.drawn:
+            self.drawn[name] = self.draw(name)
+        return jnp.asarray(self.drawn[name])[self.index]
 
     def laplacian(self, field: str):
         axes = [c for c in self.pde.coords if c != "t"]

@@ -244,10 +244,12 @@ def variance_loss(
 def reading_weights(readings: Observations, scaling: Scaling) -> Float[Array, "n c"]:
     """1/σ² relative to the typical reading; 1 without a given noise, and 0 for masked readings."""
     noise = readings.noise / scaling.spread
-    given = readings.mask & (noise > 0)
-    safe = jnp.where(given, noise, 1.0)
-    typical = jnp.sum(jnp.where(given, safe, 0.0)) / jnp.maximum(jnp.sum(given), 1)
-    return jnp.where(given, (typical / safe) ** 2, jnp.asarray(readings.mask, safe.dtype))
+    is_given = readings.mask & (noise > 0)
+    safe_noise = jnp.where(is_given, noise, 1.0)
+    typical = jnp.sum(jnp.where(is_given, safe_noise, 0.0)) / jnp.maximum(jnp.sum(is_given), 1)
+    return jnp.where(
+        is_given, (typical / safe_noise) ** 2, jnp.asarray(readings.mask, safe_noise.dtype)
+    )
 
 
 def take_readings(readings: Observations, rows: Int[Array, " b"]) -> Observations:

@@ -74,24 +74,31 @@ def _closed_form(task: Task, progress: ProgressBar, checkpoint, is_kept) -> Outc
 
 
 def _solve_sines(task: Task, progress: ProgressBar) -> Outcome:
-    found, fit = fit_features(task, lambda share, numbers: progress.update("solve", share, numbers))
+    band_fit, fit = fit_features(
+        task, lambda share, numbers: progress.update("solve", share, numbers)
+    )
     samples = task.error_bars.samples if isinstance(task.error_bars, Posterior) else POSTERIOR_DRAWS
     # With exact readings the posterior contains the null space. With noisy ones it is too narrow, since
     # the sines are few.
     null_space = (
         None
-        if is_exact(found.sigma)
+        if is_exact(band_fit.sigma)
         else null_space_samples(fit.model, fit.pde, task.problem, samples)
     )
     outcome = outcome_of(
-        found, fit, task, partial(deviations, found), partial(draw_members, found), null_space
+        band_fit,
+        fit,
+        task,
+        partial(deviations, band_fit),
+        partial(draw_members, band_fit),
+        null_space,
     )
-    return replace(outcome, **_contradictions(found, fit, task))
+    return replace(outcome, **_contradictions(band_fit, fit, task))
 
 
-def _contradictions(found: BandFit | BandAverage, fit: Fit, task: Task) -> dict:
+def _contradictions(band_fit: BandFit | BandAverage, fit: Fit, task: Task) -> dict:
     """Contradicted conditions and a displaced sensor, by the sines of the most probable band."""
-    most_probable = found.parts[0] if isinstance(found, BandAverage) else found
+    most_probable = band_fit.parts[0] if isinstance(band_fit, BandAverage) else band_fit
     others = UnknownFunctions(most_probable.model, task).prior if wall_fields(task.pde) else None
     answer = (
         most_probable.model,

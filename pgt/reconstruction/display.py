@@ -141,7 +141,7 @@ def write(
     result: "Reconstruction",
     path: Path,
     ending: str | None,
-    asked: tuple[Sequence[str] | None, float | Sequence[float] | None],
+    requested: tuple[Sequence[str] | None, float | Sequence[float] | None],
     at: Mapping[str, Any] | None,
     axes: Mapping[str, Any],
     progress: bool | None = None,
@@ -154,9 +154,9 @@ def write(
         raise InputError(f"{path}: the name must end in {ending}.")
     writers, evaluation = _import_later("pgt.io.writers"), result.evaluation
     if path.suffix.lower() == ".vtr":
-        field = result.grid(*asked, at=at, **axes)
+        field = result.grid(*requested, at=at, **axes)
         return writers.write_field(field, path), {str(d): n for d, n in field.sizes.items()}
-    sizes, parts = evaluation.grid_parts(axes, evaluation.query(*asked), at)
+    sizes, parts = evaluation.grid_parts(axes, evaluation.query(*requested), at)
     total = math.prod(sizes.values())
     if path.parent.is_dir() and (free := shutil.disk_usage(path.parent).free) < 8 * total:
         raise InputError(

@@ -104,18 +104,20 @@ class Evaluation:
 
     def query(self, quantities: Sequence[str] | None, quantiles=None) -> Query:
         """The query of these quantities, with statistics over the members."""
-        coords, fields, own = self.pde.coords, self.pde.fields, self.pde.quantities
-        quantities = (*fields, *own) if quantities is None else quantities
+        coords, fields, derived = self.pde.coords, self.pde.fields, self.pde.quantities
+        quantities = (*fields, *derived) if quantities is None else quantities
         if isinstance(quantities, str):
             quantities = (quantities,)
-        parts = dict.fromkeys(p for name in quantities for p in parts_of(name, coords, fields, own))
+        parts = dict.fromkeys(
+            p for name in quantities for p in parts_of(name, coords, fields, derived)
+        )
 
         def values(field, z):
             local = differentiate(field, parts, coords, fields)(z)
             table = local.counted_from(self.origin)
             # Values far from zero would lose digits here: `physical_columns` adds the origin.
             return {
-                n: local(n) if n in fields else quantity(n, table, coords, fields, own)
+                n: local(n) if n in fields else quantity(n, table, coords, fields, derived)
                 for n in quantities
             }
 
@@ -175,8 +177,8 @@ class Evaluation:
             count = None if values is None else max(values // self._columns(query), 1)
             for where in _parts_of_grid(sizes, count):
                 at_part = {axis: positions[axis][where[axis]] for axis in self.domain.axes}
-                found = self._on_grid(at_part, query, is_beyond)
-                yield {d: s for d, s in where.items() if d not in held}, found.isel(held)
+                dataset = self._on_grid(at_part, query, is_beyond)
+                yield {d: s for d, s in where.items() if d not in held}, dataset.isel(held)
 
         return {dim: n for dim, n in sizes.items() if dim not in held} | quantiles, parts()
 

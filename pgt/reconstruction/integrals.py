@@ -282,9 +282,9 @@ def _wall(space: Domain, wall: str | None, axis, side: str, where: str | None, i
             *gather_points(parts, MAX_POINTS_ON_WALL),
             IntegrationPart(*gather_points(parts, MAX_POINTS_ON_WALL // 2)),
         )
-    found = Spread.on(space.box, parts)
-    places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)
-    return _equal_weights(places, normals, float(found.area))
+    spread = Spread.on(space.box, parts)
+    places, normals = np.asarray(spread.places, float), np.asarray(spread.normals, float)
+    return _equal_weights(places, normals, float(spread.area))
 
 
 def _inside(space: Domain, count: int, coarser: IntegrationPart | None = None) -> IntegrationPart:

@@ -166,8 +166,8 @@ class Reconstruction(eqx.Module):
         The grid is computed and written part by part, so that memory does not grow with it. `progress`
         says whether to show a progress bar; default: if standard error is a terminal.
         """
-        asked = quantities, quantiles
-        return display.write(self, Path(path), ".nc", asked, at, axes, progress)[0]
+        requested = quantities, quantiles
+        return display.write(self, Path(path), ".nc", requested, at, axes, progress)[0]
 
     @checked
     def to_zarr(
@@ -181,8 +181,8 @@ class Reconstruction(eqx.Module):
         **axes,
     ) -> Path:
         """The path of a Zarr store, after writing the field on a grid to it; as `to_netcdf`."""
-        asked = quantities, quantiles
-        return display.write(self, Path(path), ".zarr", asked, at, axes, progress)[0]
+        requested = quantities, quantiles
+        return display.write(self, Path(path), ".zarr", requested, at, axes, progress)[0]
 
     @checked
     def functions(self, quantiles: float | Sequence[float] | None = None, **axes) -> xr.Dataset:

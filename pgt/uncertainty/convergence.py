@@ -88,8 +88,8 @@ class Descent:
         ended = self.stages[-1].ended if self.stages else "iterations"
         if self.exhausted_seconds is None:
             return "More iterations should help." if ended == "iterations" else ""
-        more = number(SUGGESTED_TIME_FACTOR * self.exhausted_seconds)
-        return f"The seconds ran out before it converged: give it more, e.g. seconds={more}."
+        suggested = number(SUGGESTED_TIME_FACTOR * self.exhausted_seconds)
+        return f"The seconds ran out before it converged: give it more, e.g. seconds={suggested}."
 
 
 def convergence(descent: Descent) -> tuple[bool | None, str]:

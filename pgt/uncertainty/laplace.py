@@ -374,8 +374,8 @@ def draw_steps(
         coefficient_draws = coefficient_draws - np.outer(signs, signs @ coefficient_draws) / len(
             draws
         )
-        left, _, right = np.linalg.svd(coefficient_draws, full_matrices=False)
-        draws[:, len(factor) - free :] = np.sqrt(len(draws)) * left @ right
+        left_vectors, _, right_vectors = np.linalg.svd(coefficient_draws, full_matrices=False)
+        draws[:, len(factor) - free :] = np.sqrt(len(draws)) * left_vectors @ right_vectors
     steps = scale * solve_triangular(factor, jnp.asarray(draws).T).T
     steps = steps + jnp.asarray(signs)[:, None] * newton_step
     return jnp.concatenate([steps, -steps])

@@ -254,9 +254,9 @@ def quantile_column(name: str, p: float) -> str:
 
 def checked_quantiles(quantiles: float | Sequence[float] | None) -> tuple[float, ...]:
     """The quantiles as a tuple of numbers between 0 and 1."""
-    given = () if quantiles is None else quantiles
+    requested = () if quantiles is None else quantiles
     try:
-        numbers = tuple(float(p) for p in np.atleast_1d(np.asarray(given, float)))
+        numbers = tuple(float(p) for p in np.atleast_1d(np.asarray(requested, float)))
     except (TypeError, ValueError):
         numbers = (np.nan,)
     if not all(0 < p < 1 for p in numbers):

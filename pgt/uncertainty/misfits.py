@@ -78,16 +78,16 @@ def noise_by_field(table: pd.DataFrame) -> dict[str, float]:
     """σ of the readings of each field: the root mean square of the given σ, or else an estimate."""
     sigmas = {}
     for name, rows in table.groupby("field", sort=False):
-        given = rows["sigma"].to_numpy()
+        given_sigmas = rows["sigma"].to_numpy()
         gaps = (rows["predicted"] - rows["reading"]).to_numpy()
         held_out = gaps[rows["held_out"].to_numpy(bool)]
         gaps = held_out if len(held_out) >= MIN_READINGS else gaps
         gaps = gaps[np.isfinite(gaps)] if np.isfinite(gaps).any() else np.zeros(1)
         smallest = np.finfo(np.float32).eps * np.abs(rows["reading"]).max()
         estimated = max(float(MEDIAN_TO_SIGMA * np.median(np.abs(gaps))), float(smallest), 1e-300)
-        is_given = given > 0
+        is_given = given_sigmas > 0
         sigmas[str(name)] = (
-            float(np.sqrt(np.mean(given[is_given] ** 2))) if is_given.any() else estimated
+            float(np.sqrt(np.mean(given_sigmas[is_given] ** 2))) if is_given.any() else estimated
         )
     return sigmas
 
@@ -278,19 +278,19 @@ def noise_contradictions(
     """
     contradictions, coords = {}, list(held_out.readings.coords)
     for column, name in enumerate(held_out.readings.fields):
-        read = held_out.readings.measured(name)
-        if not (read.noise > 0).any():
+        measured = held_out.readings.measured(name)
+        if not (measured.noise > 0).any():
             continue
         rows = table.loc[table["field"] == name]
         rows = rows.loc[np.isfinite(rows["misfit"].to_numpy(float))]
         misfits = rows["misfit"].to_numpy(float)[:, None]
         places = rows[coords].to_numpy() / extent
         share = neighbor_correlation(misfits, np.ones(misfits.shape, bool), places)
-        gaps = np.asarray(held_out.predictions, float)[read.rows, column] - read.values
-        is_known = (read.noise > 0) & np.isfinite(gaps)
-        more = np.sqrt(1 - np.clip(share, 0, 1)) * misfits[:, 0]
+        gaps = np.asarray(held_out.predictions, float)[measured.rows, column] - measured.values
+        is_known = (measured.noise > 0) & np.isfinite(gaps)
+        scaled_misfits = np.sqrt(1 - np.clip(share, 0, 1)) * misfits[:, 0]
         contradiction = find_noise_contradiction(
-            more, gaps[is_known] / read.noise[is_known], read.typical_noise
+            scaled_misfits, gaps[is_known] / measured.noise[is_known], measured.typical_noise
         )
         if contradiction is not None:
             contradictions[name] = contradiction
@@ -298,23 +298,23 @@ def noise_contradictions(
 
 
 def with_observed_noise(
-    misfits: pd.DataFrame, found: Mapping[str, NoiseContradiction]
+    misfits: pd.DataFrame, contradictions: Mapping[str, NoiseContradiction]
 ) -> pd.DataFrame:
     """The table of misfits with the observed σ in place of a given σ that is too small.
 
     In units of the given σ every reading would be far from the field.
     """
-    ratios = {name: max(contradiction.ratio, 1.0) for name, contradiction in found.items()}
+    ratios = {name: max(contradiction.ratio, 1.0) for name, contradiction in contradictions.items()}
     factor = misfits["field"].map(lambda name: ratios.get(name, 1.0)).to_numpy(float)
     sigma, misfit = misfits["sigma"] * factor, misfits["misfit"] / factor
     return misfits.assign(sigma=sigma, misfit=misfit)
 
 
 def noise_doubts(
-    found: Mapping[str, NoiseContradiction], units: Mapping[str, str]
+    contradictions: Mapping[str, NoiseContradiction], units: Mapping[str, str]
 ) -> Iterator[Doubt]:
     """A doubt for every field whose readings contradict their given noise."""
-    for name, contradiction in found.items():
+    for name, contradiction in contradictions.items():
         unit = "" if units.get(name, "1") == "1" else units[name]
         observed, given = (
             number(size, 2, unit=unit) for size in (contradiction.observed, contradiction.given)

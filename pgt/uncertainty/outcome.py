@@ -201,43 +201,43 @@ def _coefficient_deviations(samples: PosteriorSamples) -> dict[str, CoefficientE
 
 
 def outcome_of(
-    found: GaussianFit,
+    posterior: GaussianFit,
     fit: Fit,
     task: Task,
     deviations_at: Deviations,
     draw: Callable[[Posterior], tuple[AbstractFieldModel, AbstractPDE]],
     null_space: NullSpaceField | None = None,
 ) -> Outcome:
-    """The outcome of a fit with a closed-form posterior `found`.
+    """The outcome of a fit with a closed-form `posterior`.
 
     `deviations_at` and `draw` give draws of the field and of whole members.
     """
     readings, predictions = task.problem.observations, None
     left_out = [
-        left_out_errors(found, readings, g) for g in (sensors(readings), _neighbor_blocks(task))
+        left_out_errors(posterior, readings, g) for g in (sensors(readings), _neighbor_blocks(task))
     ]
     if task.problem.likelihood == "gauss":
-        predictions = left_out_predictions(found, readings)
+        predictions = left_out_predictions(posterior, readings)
     sensor_groups, problem = choose_held_out_sensors(readings), task.problem
-    sensor_errors, spreads = left_out_errors(found, readings, sensor_groups)
+    sensor_errors, spreads = left_out_errors(posterior, readings, sensor_groups)
     has_held_out = len(task.held_out) > 0
     error = held_out_error_of(fit, task) if has_held_out else _misfit_size(sensor_errors, problem)
-    noises, requested = noise_of_fields(found, readings), task.error_bars
+    noises, requested = noise_of_fields(posterior, readings), task.error_bars
     outcome = Outcome(
         fit, error, left_out_predictions=predictions,
         left_out_residuals=tuple(errors / sigmas for errors, sigmas in left_out),
-        deviations_at=deviations_at, noise=found.sigma, field_noises=noises, null_space=null_space,
+        deviations_at=deviations_at, noise=posterior.sigma, field_noises=noises, null_space=null_space,
         held_out_error_without=None if has_held_out
-        else partial(_held_out_error_without, found, problem),
+        else partial(_held_out_error_without, posterior, problem),
     )  # fmt: skip
     if not isinstance(requested, Posterior):
         return outcome
     models, pdes = draw(requested)
     stacked = (models, pdes, batched.repeat(readings, requested.samples))
-    has_spreads = is_exact(found.sigma) and predictions is not None
+    has_spreads = is_exact(posterior.sigma) and predictions is not None
     record = {
         "settings": repr(requested),
-        "noise": found.sigma,
+        "noise": posterior.sigma,
         "noise_of_fields": noises.tolist(),
         "remaining_step": 0.0,
         "leave_one_out": predictions is not None,
@@ -249,10 +249,10 @@ def outcome_of(
 
 
 def _held_out_error_without(
-    found: GaussianFit, problem: Problem, rows: Int[np.ndarray, " m"]
+    posterior: GaussianFit, problem: Problem, rows: Int[np.ndarray, " m"]
 ) -> float:
     """The held-out error if these rows had not been fitted."""
-    return _misfit_size(errors_without(found, problem.observations, rows), problem)
+    return _misfit_size(errors_without(posterior, problem.observations, rows), problem)
 
 
 def _misfit_size(errors: Float[np.ndarray, " m"], problem: Problem) -> float:

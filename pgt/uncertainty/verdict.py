@@ -299,8 +299,8 @@ def _large_residuals(evidence: Evidence) -> Doubts:
 
 
 def _contradicted_conditions(evidence: Evidence) -> Doubts:
-    for found in evidence.contradicted_conditions:
-        sigmas, change, violation = (float(found[key]) for key in ("sigmas", "change", "violation"))
+    for entry in evidence.contradicted_conditions:
+        sigmas, change, violation = (float(entry[key]) for key in ("sigmas", "change", "violation"))
         parts = []
         if sigmas > 0:
             parts.append(
@@ -314,9 +314,9 @@ def _contradicted_conditions(evidence: Evidence) -> Doubts:
             )
         yield Doubt(
             "contradicted_condition",
-            f"{found['condition']}: {'; '.join(parts)}. Check its values and units, and the times and "
+            f"{entry['condition']}: {'; '.join(parts)}. Check its values and units, and the times and "
             "places of the readings.",
-            dict(found),
+            dict(entry),
             is_grave=change > MIN_ERROR_DOUBTED or violation > MAX_RELATIVE_MISFIT,
         )
 

@@ -280,8 +280,8 @@ def advance_networks(
         following, summary = advance(state, fixed, problem, held_out, key, clock, count, training)
         return *_per_network(following), summary
 
-    own, counters, summary = jax.vmap(one, out_axes=(0, None, 0))(own_state, own_rest, keys)
-    return eqx.combine(own, counters), summary
+    arrays, counters, summary = jax.vmap(one, out_axes=(0, None, 0))(own_state, own_rest, keys)
+    return eqx.combine(arrays, counters), summary
 
 
 run_network_steps = compiled(advance_networks)
@@ -317,8 +317,8 @@ def stack_states(states: Sequence[TrainingState]) -> TrainingState:
     """One state with a leading axis for several networks, or without it for a single one."""
     if len(states) == 1:
         return states[0]
-    own, _ = _per_network(batched.stack(states))
-    return eqx.combine(own, _per_network(states[0])[1])
+    arrays, _ = _per_network(batched.stack(states))
+    return eqx.combine(arrays, _per_network(states[0])[1])
 
 
 def unstack(tree, count: int) -> list:
