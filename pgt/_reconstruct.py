@@ -1,4 +1,9 @@
-"""The two front doors: `reconstruct` a field from readings, `solve` an equation without any."""
+"""The two front doors: `reconstruct` fits a field to readings, `solve` solves an equation without any.
+
+`reconstruct` makes a plan (methods/plan.py), `run_plan` fits its candidates one after the other
+(reconstruction/candidates.py) and keeps the best answer (reconstruction/race.py), and `to_reconstruction`
+turns that answer, with its stated error, into a `Reconstruction`.
+"""
 
 import time
 from collections.abc import Sequence
@@ -70,35 +75,35 @@ def reconstruct(
     Parameters
     ----------
     observations, pde, domain
-        What was measured, the equation it obeys, and where. Fields of the equation that were not
-        measured are hidden and inferred. A DataFrame, Dataset or dict whose columns are the coordinates
-        and fields serves as readings, an equation's text as equation, a dict of bounds as domain. None:
-        there are no readings, and conditions determine the field; see `solve`.
+        The readings, the equation that the field obeys, and the domain. Fields of the equation without
+        readings are hidden and inferred. Readings may be a DataFrame, Dataset or dict whose columns are
+        the coordinates and fields, the equation may be a text, and the domain a dict of bounds. With
+        None in place of readings, the conditions determine the field; see `solve`.
     conditions
-        `Initial`, `Dirichlet`, `Neumann`, `Periodic`, where they are known; `Gauge` for a hidden field
-        that the equations leave open.
+        The known conditions: `Initial`, `Dirichlet`, `Neumann`, `Periodic`, and `Gauge` for a hidden
+        field that the equations do not determine completely.
     model
-        The name of a model ("pgt", "siren", ...), or a dict with its name and arguments as [model] of a
+        The name of a model ("pgt", "siren", ...); a dict with its name and arguments, as [model] of a
         run file: {"name": "pgt", "kernel": "none"}; a model; or a function that builds one from a seed,
-        as an ensemble needs. Default: what suits the problem (`pgt.methods.plan`); the result's
-        `summary["plan"]` says what was tried, why, and what came of it.
+        which an ensemble needs. Default: the plan chooses (`pgt.methods.plan`), and the result's
+        `summary["plan"]` says what was tried, why, and with which outcome.
     method
-        How it is fitted: "closed-form", "solver", "second-order" or "first-order"; default: as suits
-        the problem.
+        The method of the fit: "closed-form", "solver", "second-order" or "first-order". Default: the plan
+        chooses.
     start
         A network that was trained over a family of such systems (`pgt.families.pretrain`), or the name of
-        one that comes with the library: second-order steps start from its answer.
+        one that comes with the library. Second-order steps start from its answer.
     training
-        Settings of the fit; default `Training()`.
+        The settings of the fit; default `Training()`.
     error_bars
-        `Ensemble()`: fits from random starts, trained at once; `Posterior()`: the posterior of the fit
-        after second-order steps. The result then has error bars; see `Reconstruction.at`.
+        `Ensemble()` trains several networks from random starts; `Posterior()` draws from the posterior of
+        the fit after second-order steps. The result then has error bars; see `Reconstruction.at`.
     seed
         The only source of randomness: the same seed on the same machine gives the same numbers.
     checkpoint
-        A folder to save progress in; a run that was killed continues from there.
+        A folder that stores the progress; a run that was killed continues from there.
     progress
-        Show a progress bar; default: when standard error is a terminal.
+        Whether to show a progress bar; default: if standard error is a terminal.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=30)
@@ -136,25 +141,25 @@ def solve(
     tolerance: Positive = TOLERANCE,
     progress: bool | None = None,
 ) -> Reconstruction:
-    """The solution of an equation with its initial and boundary values: no readings, a field out.
+    """The solution of an equation with its initial and boundary values, without readings.
 
-    The result is that of `reconstruct`. `field_error` states the error of every field, which is measured
-    by a solution of higher order on the same mesh; `summary["stopped"]` says whether it is below the
-    tolerance, or the seconds were used up, or the mesh was at its largest.
+    The result is that of `reconstruct`. `field_error` states the error of every field, measured by a
+    solution of higher order on the same mesh. `summary["stopped"]` says whether the error is below the
+    tolerance, the seconds were used up, or the mesh reached its largest size.
 
     Parameters
     ----------
     pde, domain
-        As in `reconstruct`: a box of at most two coordinates of space, with time or without.
+        As in `reconstruct`. The domain is a box of at most two space coordinates, with time or without.
     conditions
         The initial state, and as many boundary values as the equation needs; axes of the domain may be
-        periodic. What is missing is named.
+        periodic. An error names what is missing.
     seconds
-        To be used at most; None: as long as it takes.
+        The time limit; None for no limit.
     tolerance
-        The error, root mean square over the domain, relative to the spread of each field.
+        The largest root-mean-square error over the domain, relative to the spread of each field.
     progress
-        Show a progress bar; default: when standard error is a terminal.
+        Whether to show a progress bar; default: if standard error is a terminal.
 
     >>> import numpy as np
     >>> import pgt
@@ -187,8 +192,8 @@ def _pretrained_start(
     """The answer of a pretrained network to these readings, as the model that is fitted."""
     if model is not None:
         raise InputError("reconstruct(model=..., start=...): give one of them; both are models.")
-    trained = shipped(start) if isinstance(start, str) else start
-    answer = trained(observations, pde, domain)
+    pretrained = shipped(start) if isinstance(start, str) else start
+    answer = pretrained(observations, pde, domain)
     if answer.outside:
         warn_of(
             f"the start lies outside what the network was trained on ({'; '.join(answer.outside)}): "
@@ -204,17 +209,21 @@ def run_plan(
     progress: bool | None = None,
     began: float | None = None,
 ) -> Reconstruction:
-    """The result of a plan; the other arguments are those of `reconstruct`. The seconds count from when
-    the work on it `began`, by the monotonic clock; default: now."""
+    """The result of a plan; `checkpoint` and `progress` are those of `reconstruct`.
+
+    The seconds count from `began` on the monotonic clock, by default from now.
+    """
     began = time.monotonic() if began is None else began
     if checkpoint:
         require_writable(Path(checkpoint), "write another checkpoint=")
         with lock_folder(Path(checkpoint), below=True):
-            return _timed(plan, Path(checkpoint), progress, began)
-    return _timed(plan, None, progress, began)
+            return _run_timed(plan, Path(checkpoint), progress, began)
+    return _run_timed(plan, None, progress, began)
 
 
-def _timed(plan: Plan, folder: Path | None, progress: bool | None, began: float) -> Reconstruction:
+def _run_timed(
+    plan: Plan, folder: Path | None, progress: bool | None, began: float
+) -> Reconstruction:
     result = to_reconstruction(*_best_answer(plan, folder, progress, began))
     result.record["wall_seconds"] = time.monotonic() - began
     result.record["total_seconds"] = total_seconds(plan.first.training)
@@ -222,8 +231,9 @@ def _timed(plan: Plan, folder: Path | None, progress: bool | None, began: float)
 
 
 class _Answer(NamedTuple):
-    """A fit; its stated errors by field, None where they were not computed; and the plan as data,
-    with the outcome of each candidate.
+    """The fit of one candidate, its stated errors by field, and the plan with the outcomes so far.
+
+    `errors` is None as long as they are not computed.
     """
 
     task: Task
@@ -253,36 +263,38 @@ def to_reconstruction(
 
 
 def _best_answer(plan: Plan, folder: Path | None, progress: bool | None, began: float) -> _Answer:
-    """The best answer of a plan, by the rule that `pgt.methods.plan` states."""
-    tried = plan.described()
+    """The best answer of a plan, by the rule of `pgt.methods.plan`."""
+    record = plan.described()
     best: _Answer | None = None
-    kept = 0
+    best_index = 0
     for index, candidate in enumerate(plan.candidates):
-        following = next(iter(plan.candidates[index + 1 :]), None)
+        next_candidate = next(iter(plan.candidates[index + 1 :]), None)
         task = plan.task(index) if index else plan.first
         task = with_seconds_left(task, time.monotonic() - began, candidate.share)
         try:
-            answer, is_kept, why = _fit_candidate(task, best, following, began, folder, progress)
+            answer, is_kept, reason = _fit_candidate(
+                task, best, next_candidate, began, folder, progress
+            )
         except Unsolvable:
-            if following is None:
+            if next_candidate is None:
                 raise
-            tried[index]["outcome"] = f"not kept: {NO_SOLUTION}"
+            record[index]["outcome"] = f"not kept: {NO_SOLUTION}"
             continue
         if is_kept:
             if best is not None:
-                tried[kept]["outcome"] += "; the next candidate is better"
-            best, kept = answer, index
+                record[best_index]["outcome"] += "; the next candidate is better"
+            best, best_index = answer, index
         else:
-            tried[index]["outcome"] = "not kept: it does not predict held-out readings better"
-        if not why:
+            record[index]["outcome"] = "not kept: it does not predict held-out readings better"
+        if not reason:
             break
-        tried[index]["outcome"] = f"the next candidate is tried: {why}"
+        record[index]["outcome"] = f"the next candidate is tried: {reason}"
     assert best is not None  # the last candidate answers or raises
-    for index, one in enumerate(tried):
-        one.setdefault("outcome", "kept" if index == kept else "not tried")
-    if tried[kept]["outcome"] != "kept":
-        tried[kept]["outcome"] += "; this answer is kept"
-    best = best._replace(plan=tried)
+    for index, entry in enumerate(record):
+        entry.setdefault("outcome", "kept" if index == best_index else "not tried")
+    if record[best_index]["outcome"] != "kept":
+        record[best_index]["outcome"] += "; this answer is kept"
+    best = best._replace(plan=record)
     return best if best.errors is not None else _with_errors(best)
 
 
@@ -294,18 +306,21 @@ def _fit_candidate(
     folder: Path | None,
     progress: bool | None,
 ) -> tuple[_Answer, bool, str]:
-    """The answer of one candidate, whether it is better than the best so far, and why the following
-    one is fitted (empty where it is not).
+    """(answer of one candidate, whether it is better than the best so far, why the following candidate is
+    fitted); the reason is empty if the race ends.
     """
     decided: dict[str, Any] = {}
 
     def is_final(outcome: Outcome) -> bool:
-        """Decided once: a clock must not answer differently the second time."""
+        """Whether this answer is kept and the race ends.
+
+        This is decided once, since the clock would answer differently the second time.
+        """
         if not decided:
             is_kept = best is None or is_better(outcome, task, best.outcome, best.task)
-            judged = (outcome, task) if best is None or is_kept else (best.outcome, best.task)
+            best_so_far = (outcome, task) if best is None or is_kept else (best.outcome, best.task)
             spent = time.monotonic() - began
-            why = "" if following is None else why_next(*judged, following, spent)
+            why = "" if following is None else why_next(*best_so_far, following, spent)
             decided.update(is_kept=is_kept, why=why)
         return decided["is_kept"] and not decided["why"]
 
@@ -315,11 +330,10 @@ def _fit_candidate(
 
 
 def _with_errors(answer: _Answer) -> _Answer:
-    """The answer with the posterior and the stated errors that were omitted while another was to
-    replace it.
+    """The answer with the stated errors, and the posterior if the user asked for it.
 
-    A posterior takes the misfit of a poor model for noise, so it is computed only where it was
-    asked for.
+    They were omitted because another candidate was expected to replace the answer. A posterior takes the
+    misfit of a poor model for noise, so it is computed only if the user asked for it.
     """
     task, outcome = answer.task, answer.outcome
     if task.error_bars is not None and outcome.deviations_at is None:
@@ -337,14 +351,14 @@ def _has_diverged(outcome: Outcome) -> bool:
 
 
 def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
-    """Everything about the run that is not the field itself, as plain data."""
+    """The record of the run as plain data: everything but the field itself."""
     fit = outcome.fit
     return {
         "history": asdict(fit.history),
         "seconds": fit.seconds,
         "first_step_seconds": fit.first_step_seconds,
         "stopped": _why_stopped(fit),
-        "learned_coefficients": {name: asdict(known) for name, known in fit.learnt.items()},
+        "learned_coefficients": {name: asdict(estimate) for name, estimate in fit.learnt.items()},
         "coefficient_shifts": _coefficient_shifts(fit, task),
         "first_guesses": {name: float(node.value) for name, node in named_unknowns(task.pde)},
         "version": __version__,
@@ -357,12 +371,12 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         "conditions": [condition.kind for condition in task.problem.conditions],
         "contradicted_conditions": [
             {
-                "condition": one.condition,
-                "sigmas": one.sigmas,
-                "change": max(one.changes),
-                "violation": one.violation,
+                "condition": contradicted.condition,
+                "sigmas": contradicted.sigmas,
+                "change": max(contradicted.changes),
+                "violation": contradicted.violation,
             }
-            for one in outcome.contradicted_conditions
+            for contradicted in outcome.contradicted_conditions
         ],
         "displaced_sensor": outcome.displaced_sensor and asdict(outcome.displaced_sensor),
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
@@ -381,7 +395,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
 
 
 def _why_stopped(fit: Fit) -> str:
-    """The reason of the last stage, where there are stages; they follow first-order training."""
+    """Why the fit stopped: the reason of its last stage, or of first-order training without stages."""
     if fit.stopped == DIVERGED or not fit.stages:
         return fit.stopped
     return fit.stages[-1].reason
@@ -393,9 +407,9 @@ def _ran_out(fit: Fit) -> bool:
 
 
 def _coefficient_shifts(fit: Fit, task: Task) -> dict[str, float]:
-    """The share of itself by which the remaining residual may shift each unknown coefficient."""
-    # A solver refines its mesh until the error of its solution is far below that of the readings; where
-    # the field is steep a residual is large all the same.
+    """The relative shift of each unknown coefficient that the remaining residual allows."""
+    # A solver refines its mesh until the error of its solution is far below that of the readings. Its
+    # residual may still be large where the field is steep.
     if not named_unknowns(fit.pde) or isinstance(task.model, Solver):
         return {}
     field = Evaluation(fit.model, fit.pde, task.problem.observations, None, task.domain)
@@ -403,7 +417,7 @@ def _coefficient_shifts(fit: Fit, task: Task) -> dict[str, float]:
 
 
 def _member_record(outcome: Outcome, task: Task) -> dict:
-    """The record of the members, with the part of the misfit that a posterior does not contain."""
+    """The record of the members, with the correlated misfit, which their posterior does not contain."""
     if outcome.members is None:
         return {}
     is_posterior = outcome.deviations_at is not None
@@ -412,12 +426,12 @@ def _member_record(outcome: Outcome, task: Task) -> dict:
 
 
 def _typical_residuals(fit: Fit, task: Task) -> dict[str, float]:
-    """The residuals of fields as large as the readings, by the learned coefficients.
+    """The typical size of each residual for fields as large as the readings, with learned coefficients.
 
-    A first guess may be far too large, and its terms would make every residual look small.
+    First guesses may be far too large, and their terms would make every residual look small.
     """
-    known = task.problem.equation_scales
-    if known and named_unknowns(fit.pde):
+    sizes = task.problem.equation_scales
+    if sizes and named_unknowns(fit.pde):
         with precision(is_double(fit.pde)):
-            known = typical_residuals(fit.pde, fit.model.scaling)
-    return {name: float(size) for name, size in known.items()}
+            sizes = typical_residuals(fit.pde, fit.model.scaling)
+    return {name: float(size) for name, size in sizes.items()}

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from pgt.core.errors import InputError
-from pgt.core.numbers import as_numbers, listed
+from pgt.core.number_arrays import as_numbers
+from pgt.core.numbers import listed
 from pgt.core.parser import AXES, CARTESIAN
 from pgt.data.bounds import TOLERANCE, shown, spanned
 from pgt.data.domain import Domain

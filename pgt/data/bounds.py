@@ -14,7 +14,8 @@ from scipy.special import roots_legendre
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.machine import require_memory
-from pgt.core.numbers import as_numbers, listed
+from pgt.core.number_arrays import as_numbers
+from pgt.core.numbers import listed
 from pgt.core.parser import AXES as AXES
 from pgt.core.types import Key, Point, Points, Scalar
 from pgt.data.dates import are_counted, text

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 
 from pgt.core.errors import InputError
 from pgt.core.machine import require_memory
-from pgt.core.numbers import as_numbers
+from pgt.core.number_arrays import as_numbers
 from pgt.data.bounds import TOLERANCE
 from pgt.data.dates import are_dates, as_seconds
 from pgt.data.domain import Domain

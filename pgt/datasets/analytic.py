@@ -12,7 +12,7 @@ import xarray as xr
 
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
-from pgt.core.numbers import as_numbers
+from pgt.core.number_arrays import as_numbers
 from pgt.data.domain import Real
 
 Axis = int | np.integer | Sequence[Real] | np.ndarray

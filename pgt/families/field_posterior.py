@@ -18,7 +18,7 @@ import xarray as xr
 from jaxtyping import Array, Bool, Float
 
 from pgt.core.errors import InputError
-from pgt.core.numbers import as_numbers
+from pgt.core.number_arrays import as_numbers
 from pgt.data.domain import Domain
 from pgt.data.query_points import count_of, is_number, require_grid
 

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from pgt.core.arguments import Limits, Number, PartOf, Positive, Written
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
-from pgt.core.numbers import as_numbers
+from pgt.core.number_arrays import as_numbers
 
 if TYPE_CHECKING:
     from pgt.geometry.placement import Placed

@@ -1,4 +1,4 @@
-"""A finished fit: the model, the equation with its coefficients, and how the fit went."""
+"""A finished fit: the model, the equation with its coefficients, and the course of the fit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from pgt.methods.history import History
 from pgt.models.field_model import AbstractFieldModel
 from pgt.physics.pde import AbstractPDE
 
-# Why a fit stopped.
+# The reasons why a fit stopped.
 BUDGET_SPENT = "budget spent"
 HELD_OUT_ERROR_STALLED = "held-out error stopped falling"
 SOLVED_IN_CLOSED_FORM = "solved in closed form"
@@ -24,9 +24,9 @@ DIVERGED = "diverged: the loss stayed non-finite at a thousandth of the learning
 class Fit:
     """A finished fit.
 
-    `noise_floor` is the smallest believable σ of the readings in units of their spread. `history` belongs
-    to first-order training, `stages` and `polish_seconds` to second-order steps. `learnt` has the
-    coefficients whose standard deviation is known.
+    `noise_floor` is the smallest plausible σ of the readings in units of their spread. `history`
+    belongs to first-order training, `stages` and `polish_seconds` to second-order steps. `learnt` has
+    the coefficients whose standard deviation is known.
     """
 
     model: AbstractFieldModel

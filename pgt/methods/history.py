@@ -9,16 +9,16 @@ import numpy as np
 import xarray as xr
 
 Columns = dict[str, list[float]]
-# The held-out error is still falling if the last share of the checks lowered it below the second share of
-# what it was before.
+# The held-out error is still falling if the last checks, of which the first number is the share,
+# lowered it below the second number times the smallest error before them.
 RECENT_SHARE, FALLING_ERROR_SHARE = 0.2, 0.95
-# With fewer checks it is unknown whether the error is still falling.
+# The smallest number of checks that show whether the error is still falling.
 MIN_CHECKS_FOR_NOISE = 4
 
 
 @dataclass
 class History:
-    """The training of one network: an entry per check, by kind and then by name.
+    """The course of the training of one network, with an entry per check, by kind and name.
 
     >>> history = History.empty(["data", "heat"], ["diffusivity"])
     >>> history.add(1, 0.9, {"data": 1.0, "heat": 0.3}, {"data": 1, "heat": 1}, {"diffusivity": 0.2})
@@ -85,8 +85,10 @@ class History:
         weights: Mapping[str, SupportsFloat],
         coefficients: Mapping[str, SupportsFloat],
     ) -> bool:
-        """Whether the held-out error is the smallest so far, after adding an entry. It is NaN without
-        held-out readings."""
+        """Add an entry, and return whether its held-out error is the smallest so far.
+
+        The error is NaN without held-out readings.
+        """
         improved = float(held_out) < self.best
         self.step.append(int(step))
         self.held_out.append(float(held_out))
@@ -97,8 +99,11 @@ class History:
         return improved
 
     def dataset(self) -> xr.Dataset:
-        """The history as a dataset: `loss` and `weight` over step and term, `held_out` over step,
-        `coefficient` over step and unknown."""
+        """The history as a dataset.
+
+        `loss` and `weight` are over step and term, `held_out` over step, and `coefficient` over step and
+        unknown.
+        """
         return xr.Dataset(
             {
                 "loss": (("step", "term"), self._table(self.loss)),
@@ -118,7 +123,7 @@ class History:
 
 
 def median(histories: Sequence[History]) -> History:
-    """The median history: at every step over the networks that have this step."""
+    """The median history, at every step over the networks that have this step."""
     rows = [{step: row for row, step in enumerate(history.step)} for history in histories]
     steps = sorted(set().union(*rows))
 
@@ -136,13 +141,14 @@ def median(histories: Sequence[History]) -> History:
 
 @dataclass
 class Logbook:
-    """The state of the training loop between runs of compiled steps: a history of each network, the time
-    spent, and why the training stopped."""
+    """The state of the training loop between runs of compiled steps.
+
+    It has a history of each network, the share of the budget that was spent when the held-out error of
+    each was smallest, the seconds spent, and the reason why the training stopped.
+    """
 
     histories: list[History]
-    best_shares: list[
-        float
-    ]  # share of the budget spent when the held-out error of each was smallest
+    best_shares: list[float]
     seconds: float = 0.0
     first_step_seconds: float = 0.0
     stopped: str = ""

@@ -1,11 +1,12 @@
-"""Which methods and models are tried on a problem, in which order, and why.
+"""The plan of a reconstruction: which methods and models are tried on a problem, in which order, and why.
 
-A plan is data: `choose` looks at the problem and the budget and returns it, `pgt check` prints it, the
-record of a result keeps it with what came of each candidate, and `model=` and `method=` override it.
+`choose` looks at the problem and the budget and returns a `Plan`. A plan is data: `pgt check` prints it,
+the record of a result keeps it with the outcome of each candidate, and `model=` and `method=` override
+it.
 
 | problem | candidates |
 |---|---|
-| an ensemble is asked for | networks: its members differ by chance, and a solution does not |
+| an ensemble is requested | networks, whose members differ by chance; a solution on a mesh does not |
 | fewer than three readings, and conditions that determine the field | solver |
 | at most one coordinate in space; or two, linear and steady | solver; then the first of the next rows |
 | linear, or linear but for its coefficients | sum of sines in closed form; then a solver or a network |
@@ -14,17 +15,17 @@ record of a result keeps it with what came of each candidate, and `model=` and `
 
 Candidates race by one rule (reconstruction/race.py):
 
-1. Every answer has one score: its root mean square error at readings that it was not given, in units of
-   their spread, joined with the residual of the equation.
+1. Every answer has one score: the root sum of squares of its error at readings that were held out, in
+   units of their spread, and of the residual of the equation.
 2. The next candidate is fitted unless the score is at most the `min_error` of that candidate, or the
    misfit is noise (as large as a given noise, or white and normal, with the equation fulfilled), or less
    than a quarter of the seconds is left. Unknown coefficients at a local optimum may leave a misfit like
-   noise, so that the closed form follows a solver that has some.
+   noise, so that the closed form always follows a solver with unknown coefficients.
 3. Of two answers, the one with the significantly smaller score at the same readings is kept.
 
-With `seconds`, `min_error` is close to rounding, so that they are used while another candidate may be
-better, and each gets all that those before it left. Without `seconds`, a candidate that takes long has to
-be worth it.
+With a limit on the `seconds`, `min_error` is close to rounding. The seconds are then used as long as
+another candidate may be better, and each candidate gets all that the earlier ones left. Without a
+limit, a slow candidate is fitted only if the score is large.
 """
 
 import inspect
@@ -72,18 +73,19 @@ from pgt.training.settings import Ensemble, ErrorBars, Training
 METHODS = get_args(MethodName)
 CLOSED_FORM, SOLVER, SECOND_ORDER, FIRST_ORDER = METHODS
 
-FROM_PROBLEM = ("scaling", "seed", "domain")  # arguments of a model that no user gives by name
+# The arguments of a model that follow from the problem, so that no user gives them by name.
+FROM_PROBLEM = ("scaling", "seed", "domain")
 
-# With fewer readings a field is fitted only if the conditions do not determine it.
+# With fewer readings, the equation alone is solved if the conditions determine the field.
 MIN_READINGS = 3
-# The share of the seconds of the first of two candidates: without it, one that does not converge would
-# use all of them.
+# The share of the seconds that the first of two candidates may use. Otherwise one that does not converge
+# would use all of them.
 FIRST_SHARE = 0.6
-# The number of sines of each field where an equation is solved again and again: more take too long.
+# The number of sines of each field if the equation is solved once per iterate. More take too long.
 SINES_PER_ITERATE = 120
-# A domain with a shape needs this many times as many sines, since walls bend the field.
+# The factor on the number of sines for a domain with a shape, since the field bends at the walls.
 SHAPE_FACTOR = 1.6
-# A score below which no candidate is asked for; it is that of a field exact to single precision.
+# The smallest score for which another candidate is fitted: that of a field exact to single precision.
 ROUNDING = 1e-7
 # The same for the closed form, which takes seconds and reaches rounding in double precision.
 MIN_ERROR_FOR_CLOSED_FORM = 1e-12
@@ -98,15 +100,16 @@ class NetworkSizes:
 
     Attributes
     ----------
-    widths : of a small network, for one field, several fields, and more than two coordinates. On a CPU it
-        is narrow: a step costs the square of the number of weights.
-    growth : the width is at least this number times the fourth root of the seconds: with more time a
-        wider network reaches a smaller error, and a narrow one has converged before.
-    max_width : beyond it the Jacobian does not fit into fast memory.
-    siren : arguments of the large network, which is trained by first-order steps. For one set of readings
-        the encoder of a PGT does not pay, since every step has to wait for it.
-    min_seconds : with less time than this, first-order steps reach less than second-order ones.
-    points : the residual points of a first-order step, at least; with fewer a GPU is hardly faster.
+    widths : the widths of a small network for one field, for several fields, and for more than two
+        coordinates. On a CPU it is narrow, since a step costs the square of the number of weights.
+    growth : the width is at least this number times the fourth root of the seconds. With more time a
+        wider network reaches a smaller error, while a narrow one converges early.
+    max_width : the largest width, with which the Jacobian still fits into fast memory.
+    siren : the arguments of the large network, which is trained by first-order steps. For one set of
+        readings the encoder of a PGT is not worth its time in every step.
+    min_seconds : with less time, second-order steps reach a smaller error than first-order ones.
+    points : the smallest number of residual points of a first-order step; fewer save a GPU hardly any
+        time.
     """
 
     widths: tuple[int, int, int]
@@ -121,11 +124,11 @@ ON_CPU = NetworkSizes((16, 20, 24), 8.0, 40, {"width": 96, "layers": 5, "frequen
 ON_GPU = NetworkSizes(
     (40, 40, 40), 14.4, 64, {"width": 256, "layers": 5, "frequency": 16.0}, 30.0, 2000
 )
-# A second small network is wider by this factor and starts from other weights.
+# The factor by which a second small network is wider. It also starts from other weights.
 WIDENING = 1.5
 
 
-# What a record keeps of a candidate.
+# The attributes of a candidate that a record keeps.
 RECORDED = ("method", "model", "reason", "share", "min_error")
 
 
@@ -136,9 +139,16 @@ def sizes() -> NetworkSizes:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to the field: the method, the name of the model's class, the model of a seed, why it is
-    tried, the share of the seconds left that it may use, and the score of an answer above which it is
-    fitted after that answer."""
+    """A method with a model that a plan tries.
+
+    Attributes
+    ----------
+    model : the name of the model's class.
+    build : the function that builds the model from a seed.
+    reason : why the candidate is tried.
+    share : the share of the remaining seconds that it may use.
+    min_error : it is fitted only if the score of the answer before it is larger.
+    """
 
     method: MethodName
     model: str
@@ -169,7 +179,7 @@ class Plan:
     def task(self, index: int) -> Task:
         """The task of a candidate."""
         candidate, following = self.candidates[index], self.candidates[index + 1 :]
-        # A small network does not leave its seconds to one that is only wider.
+        # A small network does not stop early in favor of one that is only wider.
         is_alike = bool(following) and following[0].method == candidate.method == SECOND_ORDER
         return assemble(
             self.observations, self.pde, self.domain, self.conditions,
@@ -179,8 +189,7 @@ class Plan:
         )  # fmt: skip
 
     def described(self) -> list[dict[str, Any]]:
-        """By candidate its method, its model, the reason, its share of the seconds left, and the score
-        above which it is fitted, as plain data."""
+        """The candidates as plain data, with the attributes that a record keeps."""
         return [{name: getattr(one, name) for name in RECORDED} for one in self.candidates]
 
 
@@ -196,7 +205,7 @@ def choose(
     error_bars: ErrorBars | None = None,
     seed: int = 0,
 ) -> Plan:
-    """The plan; the arguments are those of `reconstruct`.
+    """The plan for a problem; the arguments are those of `reconstruct`.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=40)
@@ -208,30 +217,30 @@ def choose(
     [('solver', 'Solver'), ('second-order', 'PINN'), ('first-order', 'SIREN')]
     """
     training = training or Training()
-    pde, known = bordered(over_range(pde, observations, domain, conditions), conditions)
+    pde, all_conditions = bordered(over_range(pde, observations, domain, conditions), conditions)
     if model is None:
-        domain, known = _with_periodic_axes(domain, known)
+        domain, all_conditions = _with_periodic_axes(domain, all_conditions)
     observations = in_canonical_order(match_fields(observations, pde, domain))
-    chooser = _Chooser(observations, pde, domain, tuple(known), training, error_bars, seed)
+    chooser = _Chooser(observations, pde, domain, tuple(all_conditions), training, error_bars, seed)
     with in_precision(training):
         if model is not None:
-            found = [chooser.named(model)]
+            candidates = [chooser.named(model)]
         elif method is not None:
-            found = [chooser.by_method(method)]
+            candidates = [chooser.by_method(method)]
         else:
-            found = chooser.suited()
-    if any(map(is_far, known)) and found[0].method != SOLVER:
+            candidates = chooser.suited()
+    if any(map(is_far, all_conditions)) and candidates[0].method != SOLVER:
         raise InputError(
             "side='far': the method 'solver' alone follows a field beyond the domain; leave "
             " model=, method= and error_bars= out, or end the domain far away and write Dirichlet."
         )
-    if model is not None and method is not None and found[0].method != _known(method):
+    if model is not None and method is not None and candidates[0].method != _checked_method(method):
         raise InputError(
-            f"method={method!r}: a {found[0].model} is fitted by the method {found[0].method!r}; leave "
-            "one of model= and method= out.",
+            f"method={method!r}: a {candidates[0].model} is fitted by the method "
+            f"{candidates[0].method!r}; leave one of model= and method= out.",
             about="method",
         )
-    return Plan(observations, pde, domain, tuple(known), seed, tuple(found))
+    return Plan(observations, pde, domain, tuple(all_conditions), seed, tuple(candidates))
 
 
 def _with_periodic_axes(
@@ -246,18 +255,20 @@ def _with_periodic_axes(
     >>> domain.periodic, left
     (('x',), [])
     """
-    whole = [c for c in conditions if isinstance(c, Periodic) and not c.fields and c.order > 0]
-    if not whole or domain.shape is not None:
+    periodic_conditions = [
+        c for c in conditions if isinstance(c, Periodic) and not c.fields and c.order > 0
+    ]
+    if not periodic_conditions or domain.shape is not None:
         return domain, list(conditions)
-    for condition in whole:
+    for condition in periodic_conditions:
         condition.bind(domain, ())  # an axis that does not exist is an error
-    axes = {condition.axis for condition in whole}
+    axes = {condition.axis for condition in periodic_conditions}
     bounds = {axis: domain.bounds(axis) for axis in domain.axes}
     periodic = (*domain.periodic, *axes)
-    left = [c for c in conditions if not (isinstance(c, Periodic) and c.axis in axes)]
+    others = [c for c in conditions if not (isinstance(c, Periodic) and c.axis in axes)]
     return Domain(
         periodic=periodic, units=domain.units, coordinates=domain.coordinates, **bounds
-    ), left
+    ), others
 
 
 @dataclass(frozen=True)
@@ -273,7 +284,7 @@ class _Chooser:
     seed: int
 
     def suited(self) -> list[Candidate]:
-        """What suits the problem, and what is asked next."""
+        """The candidates that suit the problem, in the order in which they race."""
         if isinstance(self.error_bars, Ensemble):
             return [self._network(MEMBERS)]
         if len(self.observations) < MIN_READINGS and self._is_determined():
@@ -306,7 +317,7 @@ class _Chooser:
         return [larger if is_limited else replace(larger, min_error=MIN_ERROR_FOR_LARGER)]
 
     def named(self, model: ModelChoice) -> Candidate:
-        """The model that the user named."""
+        """The candidate with the model that the user named."""
         if isinstance(model, str):
             model = {"name": model}
         if isinstance(model, Mapping):
@@ -319,8 +330,8 @@ class _Chooser:
         return self._candidate(model_builder(model, self.error_bars), NAMED)
 
     def by_method(self, method: str) -> Candidate:
-        """What suits the problem among the models that a method fits."""
-        method = _known(method)
+        """The candidate that suits the problem among the models that a method fits."""
+        method = _checked_method(method)
         if method == SOLVER:
             return replace(self._solver(), reason=NAMED_METHOD)
         if method == CLOSED_FORM:
@@ -333,13 +344,13 @@ class _Chooser:
     # ------------------------------------------------------------------------- the candidates
 
     def _candidate(self, build: Callable, reason: str) -> Candidate:
-        build = cache(build)  # the task asks for the same model again
+        build = cache(build)  # the task needs the same model again
         model = build(self.seed)
         method, name = method_of(model, self.training), type(network_of(model)).__name__
         return Candidate(method, name, build, reason, self.training, self.error_bars)
 
     def _best_without_solver(self) -> Candidate:
-        """Sines where the equation lets them, else a small network."""
+        """A sum of sines if the equation is linear in the fields, else a small network."""
         scaling = self._scaling()
         reason = LINEAR.get(linearity(self.pde, scaling), CLOSED)
         if is_linear(self.pde, scaling):
@@ -353,13 +364,13 @@ class _Chooser:
         return self._candidate(lambda seed: Solver(scaling), HARD_CONSTRAINT)
 
     def _forward(self) -> Candidate:
-        """The solution that the conditions determine."""
+        """A solution on a mesh, which the conditions determine."""
         tolerance = {} if named_unknowns(self.pde) else {"tolerance": FORWARD_TOLERANCE}
         scaling = self._scaling()
         return self._candidate(lambda seed: Solver(scaling, **tolerance), DETERMINED)
 
     def _features(self, count: int | None, seed: int) -> Features:
-        """A sum of sines; more of them where a shape bends the field between its walls."""
+        """A sum of sines, with more sines for a domain with a shape, whose walls bend the field."""
         scaling = self._scaling()
         if count is None and self.domain.shape is not None:
             count = min(
@@ -376,10 +387,10 @@ class _Chooser:
         return self._candidate(build, reason)
 
     def _larger(self, reason: str) -> Candidate:
-        """A larger network; it has no posterior to draw from, but an ensemble may be made of it."""
+        """A larger network."""
         build = partial(large_network, self.observations, self.pde, self.domain)
-        found = self._candidate(build, reason)
-        return replace(found, training=with_more_points(self.training))
+        candidate = self._candidate(build, reason)
+        return replace(candidate, training=with_more_points(self.training))
 
     # ---------------------------------------------------------------------------- the questions
 
@@ -387,7 +398,8 @@ class _Chooser:
         return Scaling.fit(self.observations.aligned(self.pde.fields), self.domain)
 
     def _is_determined(self) -> bool:
-        """Whether conditions determine the field; without readings, an error says what is missing."""
+        """Whether the conditions determine the field; without readings, raises an error that says what is
+        missing."""
         is_required = not len(self.observations)
         about = self.pde, self.domain, self.conditions, self._scaling()
         return is_determined(*about, is_required=is_required)
@@ -396,37 +408,43 @@ class _Chooser:
         return is_solvable(self.pde, self.domain, self.conditions, self._scaling())
 
     def _solves_quickly(self, other: MethodName) -> bool:
-        """Whether a solution on a mesh takes seconds: along one coordinate, or one linear solve."""
+        """Whether a solution on a mesh takes seconds: in one space coordinate, or by one linear solve."""
         in_space = len(self.domain.spatial_axes)
         is_steady = "t" not in self.domain.axes
         return in_space < 2 or (is_steady and other == CLOSED_FORM)
 
     def _is_free(self) -> bool:
-        """Whether the settings leave open that another network follows a small one."""
+        """Whether the settings allow that another network follows a small one."""
         training = self.training
         is_default = training.steps is None and training.polish is None
         return is_default and self.error_bars is None
 
     def _by_name(self, name: str, **options) -> Callable[[int], AbstractFieldModel]:
-        """A registered model, of its usual size but for these arguments."""
-        known = parts("model")
-        if name not in known:
+        """The function of a seed that builds a registered model with these arguments."""
+        registered = parts("model")
+        if name not in registered:
             raise InputError(
                 f"model={name!r}: there is no model of that name; choose one of "
-                f"{', '.join(sorted(known))}.",
+                f"{', '.join(sorted(registered))}.",
                 about="model",
             )
-        kind = known[name]
-        taken = [one for one in inspect.signature(kind).parameters if one not in FROM_PROBLEM]
+        model_class = registered[name]
+        arguments = [
+            argument
+            for argument in inspect.signature(model_class).parameters
+            if argument not in FROM_PROBLEM
+        ]
         for option in options:
-            if option not in taken:
+            if option not in arguments:
                 raise InputError(
-                    f"model={name!r} has no argument {option!r}; it has {', '.join(taken)}.",
+                    f"model={name!r} has no argument {option!r}; it has {', '.join(arguments)}.",
                     about="model",
                 )
-        if kind is PGT:
+        if model_class is PGT:
             return partial(_pgt, self.observations, self.pde, self.domain, options)
-        return partial(_of_kind, kind, self.pde, self._scaling(), self.domain, options)
+        return partial(
+            _registered_model, model_class, self.pde, self._scaling(), self.domain, options
+        )
 
 
 def method_of(model: AbstractFieldModel, training: Training) -> MethodName:
@@ -438,10 +456,10 @@ def method_of(model: AbstractFieldModel, training: Training) -> MethodName:
     return FIRST_ORDER if with_budget(training, model).steps else SECOND_ORDER
 
 
-def _known(method: str) -> MethodName:
-    for known in METHODS:
-        if known == method:
-            return known
+def _checked_method(method: str) -> MethodName:
+    for name in METHODS:
+        if name == method:
+            return name
     raise InputError(
         f"method={method!r}: there is no method of that name; choose one of {', '.join(METHODS)}.",
         about="method",
@@ -454,14 +472,24 @@ def _pgt(
     return PGT.for_problem(readings, pde, domain, seed=seed, **options)
 
 
-def _of_kind(
-    kind, pde: AbstractPDE, scaling: Scaling, domain: Domain, options: Mapping[str, Any], seed: int
+def _registered_model(
+    model_class,
+    pde: AbstractPDE,
+    scaling: Scaling,
+    domain: Domain,
+    options: Mapping[str, Any],
+    seed: int,
 ):
-    known: dict[str, Any] = {"scaling": scaling, "seed": seed, "domain": domain}
-    taken = inspect.signature(kind).parameters
-    if "kernel" in taken:
-        known["kernel"] = pde.kernel()
-    return kind(**({name: value for name, value in known.items() if name in taken} | dict(options)))
+    from_problem: dict[str, Any] = {"scaling": scaling, "seed": seed, "domain": domain}
+    accepted = inspect.signature(model_class).parameters
+    if "kernel" in accepted:
+        from_problem["kernel"] = pde.kernel()
+    return model_class(
+        **(
+            {name: value for name, value in from_problem.items() if name in accepted}
+            | dict(options)
+        )
+    )
 
 
 def small_network(
@@ -473,8 +501,10 @@ def small_network(
     seconds: float | None = None,
     widening: float = 1.0,
 ) -> PINN:
-    """A tanh network small enough for second-order steps on all of its weights; one with another
-    `widening` starts from other weights."""
+    """A tanh network that is small enough for second-order steps on all of its weights.
+
+    A network with another `widening` also starts from other weights.
+    """
     scaling = Scaling.fit(observations.aligned(pde.fields), domain)
     width = min(round(widening * _width(domain, pde, seconds)), sizes().max_width)
     return PINN(scaling, width=width, layers=3, seed=seed)
@@ -487,9 +517,12 @@ def _width(domain: Domain, pde: AbstractPDE, seconds: float | None) -> int:
     >>> [_width(pgt.Domain(x=(0, 1), t=(0, 1)), pgt.Burgers(0.01), s) for s in (None, 10, 120)]
     [16, 16, 26]
     """
-    own = sizes()
-    least = own.widths[2 if domain.dimension > 2 else min(len(pde.fields) - 1, 1)]
-    return min(max(least, round(own.growth * (seconds or 0.0) ** 0.25)), own.max_width)
+    network_sizes = sizes()
+    min_width = network_sizes.widths[2 if domain.dimension > 2 else min(len(pde.fields) - 1, 1)]
+    return min(
+        max(min_width, round(network_sizes.growth * (seconds or 0.0) ** 0.25)),
+        network_sizes.max_width,
+    )
 
 
 def large_network(
@@ -501,8 +534,10 @@ def large_network(
 
 
 def with_more_points(training: Training) -> Training:
-    """The settings for a large network: points that are spread evenly say more of the residual than as
-    many random ones."""
+    """The settings for a large network, with more and evenly spread residual points.
+
+    Evenly spread points represent the residual better than as many random ones.
+    """
     if isinstance(training.sampler, Uniform):
         training = replace(training, sampler=Sobol())
     points = max(training.collocation, sizes().points) if training.collocation else 0

@@ -15,7 +15,8 @@ from jaxtyping import Array, Float
 from pgt.core.checked import checked
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
-from pgt.core.numbers import as_numbers, listed
+from pgt.core.number_arrays import as_numbers
+from pgt.core.numbers import listed
 from pgt.core.parser import suggestion
 from pgt.data._checks import closest
 from pgt.data.dates import are_dates, as_seconds

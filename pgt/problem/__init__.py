@@ -1,6 +1,6 @@
-"""The problem that is fitted, from the arguments of the user.
+"""The problem that is fitted, assembled from the arguments of the user.
 
-assembly      the task: model, equation, readings and settings
+assembly      the task of one fit: model, equation, readings and settings
 losses        the terms of the loss
 field_scales  typical sizes of hidden fields, residuals and wall functions
 linearity     in which of its unknowns an equation is linear

@@ -1,7 +1,8 @@
-"""The task that is fitted, assembled from the arguments of the user.
+"""The task of a fit, assembled from the arguments of the user.
 
-Reconstructions, the folds of a cross-validation, the estimate of `pgt check`, tables and benchmarks all
-start here, so that each of them fits or times the same program.
+`assemble` checks the arguments, builds the networks, fills in scales and budget, and divides the readings
+into fitted and held-out ones. Reconstructions, the folds of a cross-validation, the estimate of `pgt
+check`, tables and benchmarks all use it, so that each of them fits or times the same program.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,14 +44,14 @@ from pgt.problem.field_scales import with_hidden_scales, with_unknown_units, wit
 from pgt.problem.losses import Problem
 from pgt.training.settings import Ensemble, ErrorBars, Posterior, Training, member_seeds
 
-# The share of the readings held out from a trained model. More give a better error estimate, fewer a
-# better fit.
+# The share of the readings that is held out from a trained model. A larger share gives a better error
+# estimate, a smaller one a better fit.
 HELD_OUT_SHARE = 0.1
-# At most this many single readings are held out: enough to know the error to a few percent.
+# The largest number of single readings that are held out, from which the error is known to a few percent.
 MAX_HELD_OUT_READINGS = 100
 
 Model = AbstractFieldModel | Callable[[int], AbstractFieldModel]
-# As users give it: also the name of a model, or a table with its name and arguments.
+# A model as users give it, which may also be a name, or a table with its name and arguments.
 ModelChoice = Model | str | Mapping[str, Any]
 
 
@@ -127,18 +128,18 @@ def assemble(
     (50, 0, 'Features')
     """
     training = training or Training()
-    pde, known = bordered(pde, conditions)
+    pde, all_conditions = bordered(pde, conditions)
     observations = in_canonical_order(match_fields(observations, pde, domain))
     training = replace(training, hold_out_by=held_out_by(observations, training))
     seeds = _seeds(error_bars, seed)
     with in_precision(training):
-        build = model_builder(model, error_bars)
-        networks = tuple(build(s) for s in seeds)
+        build_network = model_builder(model, error_bars)
+        networks = tuple(build_network(s) for s in seeds)
     if needs_double_precision(networks[0].scaling.origin, pde, conditions):
         training = replace(training, precision="float64")
     with in_precision(training):
         networks = tuple(_prepare(n, observations, pde, training) for n in networks)
-        networks = tuple(with_wall_scales(n, pde, known, domain) for n in networks)
+        networks = tuple(with_wall_scales(n, pde, all_conditions, domain) for n in networks)
         check_error_bars(error_bars, networks[0], training)
         training = with_budget(training, networks[0])
         check_memory(training, networks[0])
@@ -148,7 +149,7 @@ def assemble(
         fitted, held_out = parts(observations, rows)
         held_out = scaling.origin.readings(held_out)
         problem = Problem.build(
-            fitted, pde, known, domain, scaling,
+            fitted, pde, all_conditions, domain, scaling,
             physics=training.collocation > 0, likelihood=training.likelihood,
         )  # fmt: skip
     noise = _given_noise(observations, scaling)
@@ -189,9 +190,11 @@ def needs_double_precision(
 
 
 def _uses_far_values(condition: AbstractCondition, far: set[str]) -> bool:
-    """Whether a condition uses a field or coordinate far from zero. One with values that are not plain
-    numbers may use coordinates."""
-    if isinstance(condition, Periodic):  # differences do not depend on the origin
+    """Whether a condition uses a field or coordinate far from zero.
+
+    A condition whose values are not plain numbers may use coordinates.
+    """
+    if isinstance(condition, Periodic):  # its differences do not depend on the origin
         return False
     values = getattr(condition, "values", {"": None})
     is_plain = all(isinstance(value, float | Unknown) for value in values.values())
@@ -220,20 +223,23 @@ def held_out_rows(
 def held_out_groups(
     observations: Observations, training: Training, domain: Domain | None = None
 ) -> Groups | None:
-    """Which readings are held out together; None stands for single readings. A wall divides a block."""
-    by = held_out_by(observations, training)
-    if by == "sensor":
+    """The groups of readings that are held out together; None stands for single readings.
+
+    A wall divides a block.
+    """
+    unit = held_out_by(observations, training)
+    if unit == "sensor":
         return require_sensors(observations)
-    if by == "reading":
+    if unit == "reading":
         return None
-    found = blocks(observations)
+    block_numbers = blocks(observations)
     if domain is None:
-        return found
-    return split_by_walls(domain, np.asarray(observations.points, float), found)
+        return block_numbers
+    return split_by_walls(domain, np.asarray(observations.points, float), block_numbers)
 
 
 def held_out_by(observations: Observations, training: Training) -> HeldOutBy:
-    """What is held out together: the choice of the settings, or the default for such readings."""
+    """The unit of holding out, from the settings or the default for such readings."""
     return training.hold_out_by or usual_groups(observations)
 
 
@@ -260,7 +266,7 @@ def check_error_bars(
 
 
 def _seeds(error_bars: ErrorBars | None, seed: int) -> tuple[int, ...]:
-    """The seed of every network."""
+    """The seeds of all networks: several for an ensemble, otherwise one."""
     if not isinstance(error_bars, Ensemble | Posterior | None):
         raise InputError(
             f"error_bars={error_bars!r}: write Ensemble(members=8), Posterior(samples=64) or None."
@@ -273,7 +279,7 @@ def _seeds(error_bars: ErrorBars | None, seed: int) -> tuple[int, ...]:
 def model_builder(
     model: Model, error_bars: ErrorBars | None
 ) -> Callable[[int], AbstractFieldModel]:
-    """The function of a seed that builds a network."""
+    """The function that builds a network from a seed."""
     if not isinstance(model, AbstractFieldModel):
         return lambda seed: _build(model, seed)
     if isinstance(error_bars, Ensemble):
@@ -308,7 +314,7 @@ def _given_noise(observations: Observations, scaling: Scaling) -> float | None:
 
 
 def resample(problem: Problem, seed: int) -> Problem:
-    """The problem with as many readings, drawn with replacement (bootstrap)."""
+    """The problem with a bootstrap draw of its readings: as many, drawn with replacement."""
     count = len(problem.observations)
     rows = np.random.default_rng(seed).integers(0, count, count)
     return eqx.tree_at(lambda p: p.observations, problem, problem.observations.take(rows))

@@ -1,14 +1,16 @@
 """The budget of a fit: time for each of its parts, the size of a sum of sines, and memory.
 
-A network whose weights all fit into a second-order step needs no training before it: on problems of all
-kinds Gauss-Newton from the first step ends lower, and sooner, than after a first-order optimizer
-(benchmarks/newton.py). Other networks are trained first, and then their decoder is polished.
+A network that is small enough for second-order steps on all weights needs no training before them. On
+problems of all kinds, Gauss-Newton steps from the start reach a smaller cost, and sooner, than after a
+first-order optimizer (benchmarks/newton.py). Other networks are trained first, and then their decoder is
+polished by second-order steps.
 
 The time of a solve for a sum of sines grows as the cube of the number of its weights. A small solve is
-timed first and tells how many sines are affordable; before every further band and linearization the clock
-is checked.
+timed first and shows how many sines are affordable. The clock is checked before every further band and
+linearization.
 
-A step on more points than fit into memory raises an error before the points are drawn.
+If a step on the requested points needs more memory than there is, an error is raised before they are
+drawn.
 """
 
 import math
@@ -29,16 +31,16 @@ from pgt.nn import trees
 from pgt.nn.trees import count_parameters
 from pgt.training.settings import Polish, Training
 
-# Steps of a first-order optimizer without a setting.
+# The default number of steps of a first-order optimizer.
 FIRST_ORDER_STEPS = 2000
-# A second-order fit without training before it and without a setting. Fewer iterations end before smooth
-# fields have come to rest; fewer fixed points at the end leave the fit fluctuating.
+# The default settings of a second-order fit without training before it. With fewer iterations, smooth
+# fields have not converged; with a larger share of fresh points, the fit fluctuates at the end.
 SECOND_ORDER = Polish(iterations=300, patience=120, fresh=0.7)
-# Its iterations if seconds are the limit.
+# The number of iterations of such a fit if seconds are the limit.
 UNLIMITED_ITERATIONS = 10**6
 # The share of the seconds for first-order training if a polish follows.
 FIRST_ORDER_SECONDS_SHARE = 0.6
-# The largest numbers of weights for which a polish, with the posterior after it, takes seconds.
+# The largest numbers of weights for which a polish and the posterior after it take only seconds.
 MAX_POLISHED_WEIGHTS, MAX_POLISHED_WEIGHTS_ON_GPU = 4000, 10_000
 
 
@@ -64,9 +66,9 @@ def _with_first_order_budget(training: Training, model: AbstractFieldModel) -> T
     polish, seconds = polish_settings(model, training), training.seconds
     if polish is False or seconds is None or polish.seconds is not None:
         return replace(training, steps=steps, polish=polish)
-    finish = replace(polish, seconds=(1 - FIRST_ORDER_SECONDS_SHARE) * seconds)
+    shorter_polish = replace(polish, seconds=(1 - FIRST_ORDER_SECONDS_SHARE) * seconds)
     return replace(
-        training, steps=steps, seconds=FIRST_ORDER_SECONDS_SHARE * seconds, polish=finish
+        training, steps=steps, seconds=FIRST_ORDER_SECONDS_SHARE * seconds, polish=shorter_polish
     )
 
 
@@ -77,9 +79,9 @@ def total_seconds(training: Training) -> float | None:
     >>> total_seconds(Training(seconds=6.0, polish=Polish(seconds=4.0))), total_seconds(Training())
     (10.0, None)
     """
-    finish = training.polish.seconds if training.polish else None
-    given = [seconds for seconds in (training.seconds, finish) if seconds is not None]
-    return sum(given) if given else None
+    polish_seconds = training.polish.seconds if training.polish else None
+    limits = [seconds for seconds in (training.seconds, polish_seconds) if seconds is not None]
+    return sum(limits) if limits else None
 
 
 def polish_settings(model: AbstractFieldModel, training: Training) -> Polish | Literal[False]:
@@ -104,18 +106,18 @@ def tunes_all_weights(model: AbstractFieldModel, settings: Polish) -> bool:
 
 # --------------------------------------------------------------------------- sums of sines
 
-# The number of weights of the timed solve: so small that it runs on one core.
+# The number of weights of the timed solve, which is so small that it runs on one core.
 PROBE_WEIGHTS = 120
-# The number of repeated solves, of which the quickest counts: on busy cores one may take thirty times as
+# The number of repeated solves, of which the fastest counts. On busy cores, one may take thirty times as
 # long.
 PROBE_REPEATS = 3
-# Rows for every weight of a solve.
+# The number of rows per weight of a solve. More rows cost time and tie the equation to more points.
 ROWS_PER_WEIGHT = 1.7
 # The number of linearizations that one band may need if the equation is not linear in all unknowns.
 LINEARIZATIONS_PER_BAND = 12
 # The share of the seconds that the last and largest band may take.
 LAST_BAND_SECONDS_SHARE = 0.5
-# Fewer sines per field are never used: they could not represent anything.
+# The smallest number of sines per field. Fewer could not represent any field.
 MIN_SINES_PER_FIELD = 24
 
 
@@ -135,32 +137,39 @@ class Deadline:
         return self.seconds is None or self.spent + expected <= share * self.seconds
 
     def affordable_sines(self, count: int, fields: int, is_linear: bool) -> int:
-        """The number of sines per field, at most `count`, that can be solved for in time. An equation
-        that is not linear in all unknowns needs several solves."""
+        """The number of sines per field, at most `count`, that can be solved for in time.
+
+        An equation that is not linear in all unknowns needs several solves.
+        """
         if self.seconds is None:
             return count
-        probed = min(PROBE_WEIGHTS, count * fields)
-        each = seconds_of_solve(probed) * (1 if is_linear else LINEARIZATIONS_PER_BAND)
-        most = probed * math.cbrt(LAST_BAND_SECONDS_SHARE * self.seconds / each)
-        return min(count, max(int(most / fields), MIN_SINES_PER_FIELD))
+        probe_weights = min(PROBE_WEIGHTS, count * fields)
+        seconds_per_band = seconds_of_solve(probe_weights) * (
+            1 if is_linear else LINEARIZATIONS_PER_BAND
+        )
+        max_weights = probe_weights * math.cbrt(
+            LAST_BAND_SECONDS_SHARE * self.seconds / seconds_per_band
+        )
+        return min(count, max(int(max_weights / fields), MIN_SINES_PER_FIELD))
 
     def sines_in_remaining_time(
         self, count: int, wanted: int, took: float, share: float = 1.0
     ) -> int:
-        """The number of sines, at most `wanted`, that can be solved for in the rest of a share of the
-        seconds if `count` sines `took` this many seconds."""
+        """The number of sines, at most `wanted`, that can be solved for in what is left of a share of the
+        seconds, if `count` sines `took` this many seconds.
+        """
         if self.seconds is None:
             return wanted
-        left = max(share * self.seconds - self.spent, 0.0)
-        return min(wanted, int(count * math.cbrt(left / max(took, 1e-9))))
+        seconds_left = max(share * self.seconds - self.spent, 0.0)
+        return min(wanted, int(count * math.cbrt(seconds_left / max(took, 1e-9))))
 
 
 def seconds_of_solve(size: int) -> float:
-    """The seconds that this machine takes for a solve of `size` weights."""
+    """The seconds that this machine takes for a solve with `size` weights."""
     random = np.random.default_rng(0)
     equation, readings = random.normal(size=(math.ceil(ROWS_PER_WEIGHT * size), size)), size // 2
-    seen, values = random.normal(size=(readings, size)), random.normal(size=readings)
-    rows = Rows(equation, np.zeros(len(equation)), seen, values, np.ones(readings))
+    reading_rows, values = random.normal(size=(readings, size)), random.normal(size=readings)
+    rows = Rows(equation, np.zeros(len(equation)), reading_rows, values, np.ones(readings))
     return max(min(_time_solve(rows) for _ in range(PROBE_REPEATS)), 1e-6)
 
 
@@ -172,14 +181,14 @@ def _time_solve(rows: Rows) -> float:
 
 # -------------------------------------------------------------------------------- memory
 
-# A lower estimate of the numbers stored for every point, however the compiler arranges them: values and
-# derivatives in every hidden unit of a training step, and rows of a polish, which works in chunks.
+# Lower estimates of the numbers that are stored for every point, whatever the compiler does: values and
+# derivatives in every hidden unit in a training step, and rows in a polish, which works in chunks.
 NUMBERS_PER_HIDDEN_UNIT, NUMBERS_PER_POLISH_POINT = 3, 25
 FEWER_POINTS = "write some thousands"
 
 
 def check_memory(training: Training, model: AbstractFieldModel) -> None:
-    """Raise if a step on that many points needs more memory than there is, by a lower estimate."""
+    """Raise if a step on the requested points needs more memory than there is, by a lower estimate."""
     if not model.is_trained:
         return  # a sum of sines chooses its points itself
     available, units = device_memory(), NUMBERS_PER_HIDDEN_UNIT * hidden_units(model)

@@ -1,7 +1,7 @@
-"""Checkpoints: a killed fit continues from one file, which is replaced atomically.
+"""Checkpoints: one file, replaced atomically, from which a killed fit continues.
 
-A checkpoint has the identity of its run: everything that determines the result, by content. A fit of
-other readings, another equation or another network must not continue from it.
+A checkpoint has the identity of its run, which is the content of everything that determines the result. A
+fit of other readings, another equation or another network must not continue from it.
 """
 
 import time
@@ -16,11 +16,12 @@ from pgt.core.fingerprint import contents
 from pgt.problem.assembly import Task
 
 TRAINING_FILE, POLISH_FILE = "checkpoint", "polish"
-# The time between two checkpoints of a polish, in seconds. Writing takes time; less is lost by a kill.
+# The time between two checkpoints of a polish, in seconds. A shorter time costs more writing, and a kill
+# loses less.
 SECONDS_BETWEEN = 2.0
-# The version of the stored form. It grows by one with every change.
+# The version of the stored format, which grows by one with every change.
 LAYOUT = 5
-# How messages name a part that differs; training settings are named one by one.
+# The words by which messages name a part that differs. Training settings are named one by one.
 DIFFERENCE_WORDS = {
     "model": "another model",
     "equation": "another equation",
@@ -35,10 +36,10 @@ MAX_DIFFERENCES_NAMED = 3
 
 
 def save_checkpoint(folder: Path, identity: dict, content) -> None:
-    """Replace the checkpoint in `folder`; `identity` says which run it belongs to.
+    """Replace the checkpoint in `folder`; `identity` is that of its run.
 
-    `content` = (state, best, logbook). Only the arrays of the first two are written, since the run that
-    resumes has the same structure. So an equation of a user's own class needs no import.
+    `content` = (state, best, logbook). Only the arrays of the first two are written, since a resumed run
+    has the same structure. So an equation of a user's own class needs no import.
     """
     state, best, logbook = content
     arrays = jax.tree.leaves((state, best))
@@ -112,7 +113,7 @@ def _other_run(folder: Path, difference: str) -> InputError:
 
 
 def describe_difference(old: dict, new: dict) -> str:
-    """What differs between two runs, in words.
+    """The differences between two runs, in words.
 
     >>> old, new = ({"seed": k, "training": {"steps": str(k)}} for k in (4, 6))
     >>> describe_difference(old, new)
@@ -126,17 +127,17 @@ def _describe_part(name: str, old, new) -> str:
     if not isinstance(old, dict) or not isinstance(new, dict):
         return f"{name}: {_or_nothing(old)} there, {_or_nothing(new)} here"
     paths = [path for path in {**old, **new} if old.get(path) != new.get(path)]
-    # The shortest paths tell most: a class or a number of heads, from which weights follow.
+    # The shortest paths are the most informative, such as a class or a number of heads.
     ranked = sorted(paths, key=lambda path: (_is_array(new.get(path)), path.count(".")))
     named = [
         f"{path or name}: {_or_nothing(old.get(path))} there, {_or_nothing(new.get(path))} here"
         for path in ranked[:MAX_DIFFERENCES_NAMED]
     ]
-    more = f" and {len(paths) - len(named)} more" if len(paths) > len(named) else ""
+    rest = f" and {len(paths) - len(named)} more" if len(paths) > len(named) else ""
     return (
-        f"{DIFFERENCE_WORDS[name]}: {', '.join(named)}{more}"
+        f"{DIFFERENCE_WORDS[name]}: {', '.join(named)}{rest}"
         if name in DIFFERENCE_WORDS
-        else ", ".join(named) + more
+        else ", ".join(named) + rest
     )
 
 

@@ -1,16 +1,17 @@
 """Typical sizes of all quantities before the fit, which make a problem independent of its units.
 
-The domain gives the size of the coordinates, and the readings give that of their fields. From these and
-the equation follow the size of each residual and condition, of fields without readings, and of unknown
-coefficients: the numbers that are minimized are the same in meters and in millimeters.
+The domain gives the size of the coordinates, and the readings give that of their fields. The equation
+then gives the sizes of residuals and conditions, of fields without readings, and of unknown
+coefficients. So the minimized numbers are the same in meters and in millimeters.
 
-Unknown coefficients. A residual is divided by its typical size. If the first guess of a coefficient is
-far too large, that size is enormous: every field fulfills the equation, and the fit to the readings is
-best if the coefficient vanishes. So no size is larger than the terms without an unknown coefficient can
-be, in a field that varies much faster than the domain suggests.
+**Unknown coefficients.** A residual is divided by its typical size. If the first guess of a coefficient
+is far too large, that size is enormous: every field seems to fulfill the equation, and the readings are
+fitted best if the coefficient vanishes. So no size exceeds that of the terms without an unknown
+coefficient, in a field that varies much faster than the domain suggests.
 
-Unknown functions in conditions. A function on a wall has the size at which its term in the condition is
-as large as the others. Its mean is that at which the condition holds for fields that equal their means.
+**Unknown functions in conditions.** The spread of a function on a wall is that at which its term in the
+condition is as large as the others. Its mean is that at which the condition holds for fields that equal
+their means.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,31 +37,36 @@ from pgt.physics.derivatives import parse_name
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import Bordered, filled, functions_of, wall_fields
 
-# Along an axis a field may vary this many times where half of the domain suggests one time.
+# The factor by which a field may vary faster along an axis than half of the domain's extent suggests.
 MAX_EXTRA_VARIATION = 10.0
-# A term vanishes if its coefficient is multiplied by this factor.
+# The factor on a coefficient by which its term vanishes.
 VANISHING_FACTOR = 1e-8
-# A size has fallen if it is below this share; otherwise the difference may be rounding.
+# A size has decreased if it is below this share of the former one; otherwise the difference may be
+# rounding.
 MAX_RATIO_OF_FALL = 0.99
-# The number of random fields, which gives their root mean square to a tenth.
+# The number of random fields. With so many, their root mean square is known to a tenth.
 RANDOM_FIELDS = 64
-# The limits of the secant method: steps, and the logarithm of a ratio that counts as zero. A term that
-# grows with a smaller power of its argument than the second number does not depend on it.
+# The limits of the secant method: the number of steps, and the logarithm of a ratio that counts as
+# zero. A term does not depend on its argument if it grows with a smaller power of it than the second
+# number.
 MAX_SECANT_STEPS, LOG_RATIO_TOLERANCE = 8, 1e-4
 # The standard deviation of the logarithm of a positive function while its mean is searched for.
 LOG_FUNCTION_SPREAD = 0.5
 
 Model = TypeVar("Model", bound=AbstractFieldModel)
 ResidualSizes = Mapping[str, Float[np.ndarray, "..."]]
-# By name, the size of each residual for an equation without unknowns; infinite if it is undefined.
+# A function that gives the size of each residual, for an equation without unknowns; infinite if
+# undefined.
 SizeFunction = Callable[[AbstractPDE, Scaling], ResidualSizes]
 
 
 def known_term_sizes(
     pde: AbstractPDE, scaling: Scaling, sizes_of: SizeFunction
 ) -> dict[str, np.ndarray]:
-    """By name, the largest size of the terms without an unknown coefficient; infinite without such terms,
-    and empty if nothing is unknown."""
+    """The largest size of the terms without an unknown coefficient, by residual.
+
+    It is infinite for a residual without such terms. The result is empty if nothing is unknown.
+    """
     nodes, tree = jax.tree.flatten(pde, is_leaf=is_unknown)
     positions = [k for k, node in enumerate(nodes) if is_unknown(node)]
     if not positions:
@@ -81,7 +87,7 @@ def known_term_sizes(
 def _least_size(
     at: Callable[[frozenset[tuple[int, float]]], ResidualSizes], name: str, positions: list[int]
 ) -> np.ndarray:
-    """The size of one residual if every coefficient is so small, or so large, that its terms vanish."""
+    """The size of one residual if every coefficient is so small or so large that its terms vanish."""
     factors = frozenset[tuple[int, float]]()
     size = at(factors)[name]
     for position in positions:
@@ -92,7 +98,7 @@ def _least_size(
                 factors, size = others | {(position, factor)}, tried
     if not factors:  # no term of this residual can vanish
         return np.full_like(size, np.inf)
-    # A size that still falls in proportion to the factor has no term without an unknown.
+    # If the size still decreases in proportion to the factor, there is no term without an unknown.
     nearly = frozenset((k, np.sqrt(f)) for k, f in factors)
     return np.where(size < VANISHING_FACTOR**0.25 * at(nearly)[name], np.inf, size)
 
@@ -105,25 +111,28 @@ def _scaled_value(node: Unknown, factor: float) -> float:
 
 class RandomFields:
     """Derivatives of random fields of the size that the scales suggest: u ~ spread, u_x ~ spread / half
-    extent. An instance called with a name returns the value in one of the fields, chosen by `index`."""
+    extent.
+
+    An instance that is called with a name returns the value in one of the fields, chosen by `index`.
+    """
 
     def __init__(self, pde: AbstractPDE, scaling: Scaling, draws: int):
         self.pde, self.scaling = pde, scaling
         self.random = [np.random.default_rng(seed) for seed in range(draws)]
-        self.known: dict[str, np.ndarray] = {}
+        self.drawn: dict[str, np.ndarray] = {}
         self.index = jnp.zeros((), int)
 
     def __call__(self, name: str):
-        if name not in self.known:
-            self.known[name] = self.draw(name)
-        return jnp.asarray(self.known[name])[self.index]
+        if name not in self.drawn:
+            self.drawn[name] = self.draw(name)
+        return jnp.asarray(self.drawn[name])[self.index]
 
     def laplacian(self, field: str):
         axes = [c for c in self.pde.coords if c != "t"]
         return jnp.sum(jnp.stack([self(f"{field}_{a}{a}") for a in axes]))
 
     def draw(self, name: str) -> np.ndarray:
-        """A new value for every field, independent of earlier ones of this name."""
+        """A new value of this name for every field, independent of earlier ones."""
         scaling = self.scaling
         normal = np.array([random.standard_normal() for random in self.random])
         if name in self.pde.coords:
@@ -137,7 +146,7 @@ class RandomFields:
         return size * normal + (0.0 if along else zero + float(scaling.mean[field]))
 
     def values(self, rows: Callable):
-        """`rows()` for each of the fields."""
+        """The value of `rows()` for each of the fields."""
 
         def in_field(index):
             self.index = index
@@ -146,17 +155,17 @@ class RandomFields:
         return jax.vmap(in_field)(jnp.arange(len(self.random)))
 
     def differences(self, rows: Callable):
-        """`rows()` for every second field minus that for the field before it."""
+        """The differences of `rows()` between pairs of fields."""
         table = self.values(rows)
         return jax.tree.map(lambda column: _differences(np.asarray(column, float)), table)
 
 
 def typical_residuals(pde: AbstractPDE, scaling: Scaling) -> dict[str, np.ndarray]:
-    """Root mean square of each residual for random fields of the given scales.
+    """The root mean square of each residual for random fields of the given scales.
 
     This makes every equation dimensionless: its loss is the same number in meters and in millimeters.
-    Differences of two random fields are used, so that a source does not count. A first guess of a
-    coefficient that is far too large does not count either.
+    Differences of two random fields are used, so that a source does not count. Nor does a first guess
+    of a coefficient that is far too large.
     """
 
     def sizes_of(pde: AbstractPDE, scaling: Scaling):
@@ -165,30 +174,30 @@ def typical_residuals(pde: AbstractPDE, scaling: Scaling) -> dict[str, np.ndarra
             for name, gaps in _residual_differences(pde, scaling).items()
         }
 
-    known = known_term_sizes(pde, scaling, sizes_of)
+    limits = known_term_sizes(pde, scaling, sizes_of)
     sizes = {name: _rms_of_one(gaps) for name, gaps in _residual_differences(pde, scaling).items()}
-    return {name: _cap(size, known.get(name)) for name, size in sizes.items()}
+    return {name: _cap(size, limits.get(name)) for name, size in sizes.items()}
 
 
 def typical_condition_rows(condition: AbstractCondition, pde, scaling: Scaling):
-    """Root mean square of each row of a condition for random fields of the given scales."""
+    """The root mean square of each row of a condition for random fields of the given scales."""
     point = condition.nodes(1)[0]
 
     def gaps(pde: AbstractPDE, scaling: Scaling):
         typical = RandomFields(pde, scaling, RANDOM_FIELDS)
-        known = filled(condition, pde)
+        condition_without_unknowns = filled(condition, pde)
 
         def evaluate(z, name: str):
             # A periodic condition uses the same name at two points, where the values differ.
             return jnp.asarray(typical.draw(name))[typical.index]
 
-        return typical.differences(lambda: known.rows(evaluate, point))
+        return typical.differences(lambda: condition_without_unknowns.rows(evaluate, point))
 
     def sizes_of(pde: AbstractPDE, scaling: Scaling):
         return {"": _rms_or_infinite(gaps(pde, scaling))}
 
-    known = known_term_sizes(pde, scaling, sizes_of) if isinstance(pde, Bordered) else {}
-    return _cap(_rms_of_one(gaps(pde, scaling)), known.get(""))
+    limits = known_term_sizes(pde, scaling, sizes_of) if isinstance(pde, Bordered) else {}
+    return _cap(_rms_of_one(gaps(pde, scaling)), limits.get(""))
 
 
 def with_hidden_scales(model: Model, observations: Observations, pde: AbstractPDE) -> Model:
@@ -240,10 +249,11 @@ def log_fields(pde: AbstractPDE) -> set[str]:
 
 
 def with_unknown_units(pde: AbstractPDE, scaling: Scaling) -> AbstractPDE:
-    """The equation with a suitable unit for every plain `Unknown`: its starting value or, if larger, the
-    value at which its term is as large as the others.
+    """The equation with a suitable unit for every plain `Unknown`.
 
-    The step of an optimizer is a share of that unit, so it does not depend on the units of the problem.
+    The unit is the starting value or, if larger, the value at which the term of the coefficient is as
+    large as the others. The step of an optimizer is a share of it, so it does not depend on the units
+    of the problem.
     """
     nodes, tree = jax.tree.flatten(pde, is_leaf=is_unknown)
 
@@ -254,8 +264,8 @@ def with_unknown_units(pde: AbstractPDE, scaling: Scaling) -> AbstractPDE:
             )
 
         start = abs(float(node.value))
-        found = list(find_balance(gaps, start or 1.0).values())
-        return node.in_units_of(max(start, min(found)) if found else start or 1.0)
+        balanced = list(find_balance(gaps, start or 1.0).values())
+        return node.in_units_of(max(start, min(balanced)) if balanced else start or 1.0)
 
     return tree.unflatten(
         [in_suitable_unit(k, n) if is_unknown(n) and n.is_plain else n for k, n in enumerate(nodes)]
@@ -265,23 +275,27 @@ def with_unknown_units(pde: AbstractPDE, scaling: Scaling) -> AbstractPDE:
 def _balanced_spread(
     field: int, scaling: Scaling, differences: Callable[[Scaling], dict[str, np.ndarray]]
 ) -> float | None:
-    """The spread at which the terms of a field are as large as the others: the median over the rows; None
-    if no row determines it."""
+    """The spread at which the terms of a field are as large as the others; None if no row determines it.
+
+    It is the median over the rows.
+    """
 
     def at(size: float):
         spread = np.array(scaling.spread)
         spread[field] = size
         return differences(replace(scaling, spread=spread))
 
-    found = list(find_balance(at, float(np.max(scaling.spread))).values())
-    return float(np.median(found)) if found else None
+    balanced = list(find_balance(at, float(np.max(scaling.spread))).values())
+    return float(np.median(balanced)) if balanced else None
 
 
 def _balanced_level(
     field: int, scaling: Scaling, values: Callable[[Scaling], dict[str, np.ndarray]]
 ) -> float:
-    """The mean of a logarithm at which its terms are as large as the others, including known sources; 0
-    if no row determines it, for example because the function is a factor of all terms."""
+    """The mean of a logarithm at which its terms are as large as the others, known sources included.
+
+    It is 0 if no row determines it, for example because the function is a factor of all terms.
+    """
     spread = np.array(scaling.spread)
     spread[field] = LOG_FUNCTION_SPREAD
 
@@ -291,68 +305,68 @@ def _balanced_level(
             mean[field] = np.log(size)
         return values(replace(scaling, mean=mean, spread=spread))
 
-    found = list(find_balance(at, 1.0).values())
-    return float(np.log(np.median(found))) if found else 0.0
+    balanced = list(find_balance(at, 1.0).values())
+    return float(np.log(np.median(balanced))) if balanced else 0.0
 
 
 def find_balance(gaps: Callable[[float], dict[str, np.ndarray]], start: float) -> dict[str, float]:
-    """For each equation, the argument of `gaps` at which it adds as much as there is at 0.
+    """The argument of `gaps`, by equation, whose terms are as large as the rest at argument 0.
 
     It is found by the secant method on logarithms, which is exact after one step for a power of the
     argument.
     """
-    without = gaps(0.0)
-    found = {}
-    for name, others in without.items():
+    at_zero = gaps(0.0)
+    balanced = {}
+    for name, others in at_zero.items():
 
         def excess(size: float, name=name, others=others) -> float:
             added, present = _rms_of_one(gaps(size)[name] - others), _rms_of_one(others)
             return float(np.log(added / present)) if min(added, present) > 0 else np.nan
 
-        here, value = np.log(start), excess(start)
+        log_size, value = np.log(start), excess(start)
         slope = 1.0
         for _ in range(MAX_SECANT_STEPS):
             if not abs(value) > LOG_RATIO_TOLERANCE:
                 break
-            there = here - value / slope
-            following = excess(float(np.exp(there)))
-            slope = (following - value) / (there - here)
+            next_log_size = log_size - value / slope
+            next_value = excess(float(np.exp(next_log_size)))
+            slope = (next_value - value) / (next_log_size - log_size)
             if not abs(slope) > LOG_RATIO_TOLERANCE:  # the term does not depend on its argument
                 break
-            here, value = there, following
+            log_size, value = next_log_size, next_value
         if abs(value) <= LOG_RATIO_TOLERANCE:
-            found[name] = float(np.exp(here))
-    return found
+            balanced[name] = float(np.exp(log_size))
+    return balanced
 
 
 def _residual_differences(pde: AbstractPDE, scaling: Scaling) -> dict[str, np.ndarray]:
-    """Differences of each residual between pairs of random fields."""
+    """The differences of each residual between pairs of random fields."""
     pde, typical = resolve(pde), RandomFields(pde, scaling, RANDOM_FIELDS)
     return typical.differences(lambda: pde.residual(typical))
 
 
 def _residual_values(pde: AbstractPDE, scaling: Scaling) -> dict[str, np.ndarray]:
-    """Each residual for random fields."""
+    """The values of each residual for random fields."""
     pde, typical = resolve(pde), RandomFields(pde, scaling, RANDOM_FIELDS)
     table = typical.values(lambda: pde.residual(typical))
     return {name: np.asarray(column, float) for name, column in table.items()}
 
 
 def _differences(table: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):  # ∞ - ∞ is NaN: `_rms_of_one` leaves it out
+    with np.errstate(invalid="ignore"):  # ∞ - ∞ is NaN, which `_rms_of_one` leaves out
         return table[0::2] - table[1::2]
 
 
 def _rms_of_one(gaps: np.ndarray) -> np.ndarray:
-    """Root mean square of one of two independent values that differ by `gaps`."""
-    # A random field may be outside the equation's domain, such as a negative u in log(u): it is left out.
+    """The root mean square of one of two independent values that differ by `gaps`."""
+    # A random field outside the equation's domain, such as a negative u in log(u), is left out.
     usable = np.isfinite(gaps)
     total = np.sum(np.where(usable, gaps, 0.0) ** 2, axis=0)
     return np.asarray(np.sqrt(total / np.maximum(usable.sum(axis=0), 1) / 2))
 
 
 def _rms_or_infinite(gaps: np.ndarray) -> np.ndarray:
-    """The same, or infinity if most random fields are outside the equation's domain."""
+    """The root mean square as above, or ∞ if most random fields are outside the equation's domain."""
     usable = np.isfinite(gaps).mean(axis=0)
     return np.where(usable >= 0.5, _rms_of_one(gaps), np.inf)
 
@@ -394,7 +408,7 @@ class _WallFunction:
         self.point = condition.nodes(1)[0]
 
     def with_scales(self, scaling: Scaling) -> Scaling:
-        """The scales, with mean and spread of the function."""
+        """The scales with the mean and the spread of the function."""
         mean, spread = np.array(scaling.mean), np.array(scaling.spread)
         spread[self.field] = 0.0
         scaling = replace(scaling, mean=mean, spread=spread)
@@ -421,12 +435,12 @@ class _WallFunction:
         return float(np.mean(-without[depends] / slope[depends])) if depends.any() else 0.0
 
     def _differences(self, scaling: Scaling) -> dict[str, np.ndarray]:
-        """Differences of each row between pairs of random fields."""
+        """The differences of each row between pairs of random fields."""
         typical = RandomFields(self.pde, scaling, RANDOM_FIELDS)
         return _by_row(typical.differences(lambda: self._rows(typical)))
 
     def _values(self, scaling: Scaling) -> dict[str, np.ndarray]:
-        """Each row for random fields."""
+        """The values of each row for random fields."""
         typical = RandomFields(self.pde, scaling, RANDOM_FIELDS)
         return _by_row(np.asarray(typical.values(lambda: self._rows(typical)), float))
 

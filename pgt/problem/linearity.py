@@ -1,4 +1,8 @@
-"""In which of its unknowns an equation is linear: a model linear in its weights then needs one solve."""
+"""The unknowns in which an equation is linear, tested on random numbers.
+
+A model that is linear in its weights needs a single solve for a linear equation. If the equation is
+linear but for its coefficients or functions, one solve per iterate of these suffices.
+"""
 
 import equinox as eqx
 import jax
@@ -15,7 +19,7 @@ LINEAR, NONLINEAR = "linear", "nonlinear"
 LINEAR_BUT_FOR_COEFFICIENTS = "linear but for its coefficients"
 LINEAR_BUT_FOR_FUNCTIONS = "linear but for its functions"
 
-# A derivative of a residual may differ between two random fields by this share, from rounding.
+# The largest relative difference between derivatives of a residual that may be rounding.
 ROUNDING_SHARE = 1e-8
 # The number of random fields on which linearity is tested.
 RANDOM_TRIALS = 4
@@ -25,7 +29,9 @@ COEFFICIENT_SHIFT = 0.1
 
 def is_linear(pde: AbstractPDE, scaling: Scaling) -> bool:
     """Whether every residual is affine in the fields and their derivatives for any coefficients, and so
-    is every condition with unknown functions. This is tested on random numbers of the size of the scales.
+    is every condition with unknown functions.
+
+    This is tested on random numbers of the size of the scales.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=20)
@@ -56,7 +62,7 @@ def is_linear_but_for_functions(pde: AbstractPDE, scaling: Scaling) -> bool:
 
 
 def linearity(pde: AbstractPDE, scaling: Scaling) -> str:
-    """In which unknowns an equation is linear, as one of the texts above.
+    """The linearity of an equation, as one of the texts above.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=20)
@@ -72,7 +78,7 @@ def linearity(pde: AbstractPDE, scaling: Scaling) -> str:
 
 
 def is_solved_by_one_solve(pde: AbstractPDE, scaling: Scaling) -> bool:
-    """Whether the fields are multiplied by known numbers only."""
+    """Whether the equation is linear in its fields and has no unknown coefficients."""
     return not named_unknowns(pde) and is_linear(pde, scaling)
 
 
@@ -81,21 +87,24 @@ def _is_affine(
 ) -> bool:
     """Whether the residuals are affine in all fields but `fixed_fields`, on a random trial.
 
-    They are if no derivative of a residual changes with the fields. Each is compared with itself, so the
-    scales do not matter: that of a hidden field is not known, and a product may be small beside it.
+    They are affine if no derivative of a residual changes with the fields. Each derivative is compared
+    with itself at other fields, so the scales do not matter: that of a hidden field is not known, and a
+    product may be small beside it.
     """
     random, names = np.random.default_rng(seed), requested(pde)
-    known = resolve(_with_shifted_coefficients(pde, random))
+    equation = resolve(_with_shifted_coefficients(pde, random))
     place = np.asarray(scaling.from_unit(random.uniform(-1, 1, len(pde.coords))), float)
     place = place + scaling.origin.along(pde.coords)
-    here = {axis: float(value) for axis, value in zip(pde.coords, place, strict=True)}
+    coordinates = {axis: float(value) for axis, value in zip(pde.coords, place, strict=True)}
     first, second = ({n: _random_value(n, pde, scaling, random) for n in names} for _ in range(2))
     fixed = {name: first[name] for name in names if _belongs_to(name, pde, fixed_fields)}
-    free = [name for name in names if name not in fixed and name not in here]
+    free = [name for name in names if name not in fixed and name not in coordinates]
 
     def residuals(values):
-        table = DerivativeTable({n: jnp.asarray(v) for n, v in (values | fixed | here).items()})
-        return jnp.stack([jnp.asarray(r, float) for r in known.residual(table).values()])
+        table = DerivativeTable(
+            {n: jnp.asarray(v) for n, v in (values | fixed | coordinates).items()}
+        )
+        return jnp.stack([jnp.asarray(r, float) for r in equation.residual(table).values()])
 
     slopes = [
         jax.jacfwd(residuals)({name: jnp.asarray(values[name]) for name in free})
@@ -107,8 +116,10 @@ def _is_affine(
 
 
 def _with_shifted_coefficients(pde: AbstractPDE, random: np.random.Generator) -> AbstractPDE:
-    """The equation with shifted unknown coefficients: one that starts at 0, or a power that starts at 1,
-    would hide a nonlinear term."""
+    """The equation with randomly shifted unknown coefficients.
+
+    A coefficient that starts at 0, or a power that starts at 1, would hide a nonlinear term.
+    """
 
     def moved(node):
         if not is_unknown(node):

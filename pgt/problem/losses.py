@@ -63,8 +63,10 @@ class Problem(eqx.Module):
         physics: bool = True,
         likelihood: Likelihood = "gauss",
     ) -> "Problem":
-        """The problem for readings and a domain in physical coordinates. Without `physics` the equations
-        are not fitted."""
+        """The problem for readings and a domain in physical coordinates.
+
+        Without `physics` the equations are not fitted.
+        """
         for condition in conditions:
             condition.check(domain, pde.fields)  # in physical coordinates
         if physics:
@@ -124,7 +126,7 @@ def averaged_axes(observations: Observations) -> tuple[str, ...]:
 def reading_rows(
     field: Field, observations: Observations, scaling: Scaling, averaged: tuple[str, ...] = ()
 ) -> Float[Array, "n c"]:
-    """Misfit of every reading in units of its field's spread; exactly 0 where it is masked."""
+    """The misfit of every reading in units of its field's spread; exactly 0 for masked readings."""
     if not averaged:
         predicted = jax.vmap(field)(jnp.asarray(observations.points, scaling.middle.dtype))
     else:
@@ -136,9 +138,9 @@ def reading_rows(
 
 
 def equation_rows(field: Field, pde: AbstractPDE, problem: Problem, z: Point) -> dict[str, Scalar]:
-    """Residual of each equation at one point, relative to its typical size."""
-    found = residual(pde, field, z, problem.origin)
-    return {name: r / problem.equation_scales[name] for name, r in found.items()}
+    """The residual of each equation at one point, relative to its typical size."""
+    residuals = residual(pde, field, z, problem.origin)
+    return {name: r / problem.equation_scales[name] for name, r in residuals.items()}
 
 
 def condition_rows(
@@ -149,7 +151,7 @@ def condition_rows(
     z: Point,
     origin: Origin = HERE,
 ) -> Float[Array, " k"]:
-    """Residual of a condition at one point of its face, relative to its typical size."""
+    """The residual of a condition at one point of its face, relative to its typical size."""
 
     def evaluate(point, name):
         table = differentiate(field, (name,), pde.coords, pde.fields)(point)
@@ -168,7 +170,7 @@ def losses(
     batch: Batch,
     noise_floor: Scalar | float = 0.0,
 ) -> dict[str, Scalar]:
-    """Mean square of the rows of every term, by name; "variance" is a log-likelihood instead (PGT-UW).
+    """The mean square of the rows of every term, by name; "variance" is a log-likelihood (PGT-UW).
 
     `noise_floor` is the smallest believable σ of the readings, for a likelihood with outliers.
     """
@@ -206,8 +208,10 @@ def data_loss(
     likelihood: Likelihood = "gauss",
     noise_floor: Scalar | float = 0.0,
 ) -> Scalar:
-    """Mean-square misfit, or the mean of the likelihood's cost. Readings of given noise have weights in
-    proportion to 1/σ²."""
+    """The mean-square misfit, or the mean of the likelihood's cost.
+
+    Readings with a given noise have weights in proportion to 1/σ².
+    """
     rows = reading_rows(lambda z: model.decode(context, z), readings, model.scaling, averaged)
     weights = reading_weights(readings, model.scaling)
     if likelihood == "gauss":
@@ -221,14 +225,14 @@ def data_loss(
 def variance_loss(
     model: AbstractFieldModel, context, readings: Observations, averaged: tuple[str, ...]
 ) -> Scalar:
-    """PGT-UW: the likelihood of the misfits r under the variance the model predicts::
+    """The negative log-likelihood of the misfits r under the variance that PGT-UW predicts::
 
         mean( log σ² + r²/σ² ),     without a gradient through r
 
-    The field itself is fitted by `data_loss`. If it were fitted by this likelihood, σ would grow where
-    the fit is poor, readings there would lose their weight 1/σ², and the fit would stay poor (Seitzer et
-    al. 2022, whose β-NLL at β = 1 has the gradients of these two terms). Where the fit is good, the
-    readings would outweigh the equation and be memorized.
+    `data_loss` fits the field itself. If this likelihood fitted it, σ would grow where the fit is poor,
+    readings there would lose their weight 1/σ², and the fit would stay poor (Seitzer et al. 2022, whose
+    β-NLL at β = 1 has the gradients of these two terms). Where the fit is good, the readings would
+    outweigh the equation and be memorized.
     """
     rows = reading_rows(lambda z: model.decode(context, z), readings, model.scaling, averaged)
     points = jnp.asarray(readings.points, rows.dtype)
@@ -238,12 +242,14 @@ def variance_loss(
 
 
 def reading_weights(readings: Observations, scaling: Scaling) -> Float[Array, "n c"]:
-    """1/σ² relative to the typical reading; 1 without a given noise; 0 where a reading is masked."""
+    """1/σ² relative to the typical reading; 1 without a given noise, and 0 for masked readings."""
     noise = readings.noise / scaling.spread
-    given = readings.mask & (noise > 0)
-    safe = jnp.where(given, noise, 1.0)
-    typical = jnp.sum(jnp.where(given, safe, 0.0)) / jnp.maximum(jnp.sum(given), 1)
-    return jnp.where(given, (typical / safe) ** 2, jnp.asarray(readings.mask, safe.dtype))
+    is_given = readings.mask & (noise > 0)
+    safe_noise = jnp.where(is_given, noise, 1.0)
+    typical = jnp.sum(jnp.where(is_given, safe_noise, 0.0)) / jnp.maximum(jnp.sum(is_given), 1)
+    return jnp.where(
+        is_given, (typical / safe_noise) ** 2, jnp.asarray(readings.mask, safe_noise.dtype)
+    )
 
 
 def take_readings(readings: Observations, rows: Int[Array, " b"]) -> Observations:

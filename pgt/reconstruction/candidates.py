@@ -1,4 +1,8 @@
-"""One candidate of a plan, fitted by the method of its model: from a task to an outcome."""
+"""The fit of one candidate of a plan by the method of its model, from a task to an outcome.
+
+`fit_task` calls the function of the method: `_closed_form` for sums of sines, `on_mesh` for a solver, and
+`_network` for first-order and second-order steps, alone or as an ensemble.
+"""
 
 import time
 from collections.abc import Callable, Mapping
@@ -42,7 +46,8 @@ from pgt.uncertainty.outcome import (
     with_posterior,
 )
 
-# A call takes at most this multiple of its seconds, as far as that can be foreseen.
+# The largest expected multiple of its seconds that a call may take. With a larger one more networks get a
+# posterior.
 MAX_OVERRUN = 1.1
 
 
@@ -55,43 +60,59 @@ def fit_task(
 ) -> Outcome:
     """The outcome of a task, by the method of its model.
 
-    `is_kept` decides whether the fit of a network is kept: one that is not gets no posterior, which
-    takes as long as a small fit.
+    `is_kept` decides whether the fit of a network is kept. Otherwise it gets no posterior, which takes as
+    long as a small fit.
     """
     with ProgressBar(progress) as bar:
         return _FIT[method_of(task.model, task.training)](task, bar, checkpoint, is_kept)
 
 
 def _closed_form(task: Task, progress: ProgressBar, checkpoint, is_kept) -> Outcome:
-    """A sum of sines, solved for in closed form."""
+    """The outcome of a sum of sines, which is solved for in closed form."""
     with task.in_precision(), blas_threads(count_parameters(task.model.tunable())):
         return _solve_sines(task, progress)
 
 
 def _solve_sines(task: Task, progress: ProgressBar) -> Outcome:
-    found, fit = fit_features(task, lambda share, numbers: progress.update("solve", share, numbers))
+    band_fit, fit = fit_features(
+        task, lambda share, numbers: progress.update("solve", share, numbers)
+    )
     samples = task.error_bars.samples if isinstance(task.error_bars, Posterior) else POSTERIOR_DRAWS
-    # With exact readings the posterior contains the null space; with noisy ones few sines are too sure.
+    # With exact readings the posterior contains the null space. With noisy ones it is too narrow, since
+    # the sines are few.
     null_space = (
         None
-        if is_exact(found.sigma)
+        if is_exact(band_fit.sigma)
         else null_space_samples(fit.model, fit.pde, task.problem, samples)
     )
     outcome = outcome_of(
-        found, fit, task, partial(deviations, found), partial(draw_members, found), null_space
+        band_fit,
+        fit,
+        task,
+        partial(deviations, band_fit),
+        partial(draw_members, band_fit),
+        null_space,
     )
-    return replace(outcome, **_checks(found, fit, task))
+    return replace(outcome, **_contradictions(band_fit, fit, task))
 
 
-def _checks(found: BandFit | BandAverage, fit: Fit, task: Task) -> dict:
+def _contradictions(band_fit: BandFit | BandAverage, fit: Fit, task: Task) -> dict:
     """Contradicted conditions and a displaced sensor, by the sines of the most probable band."""
-    best = found.parts[0] if isinstance(found, BandAverage) else found
-    others = UnknownFunctions(best.model, task).prior if wall_fields(task.pde) else None
-    answer = best.model, best.pde, task.problem, node_count(best.model, task), others
-    began, left = time.monotonic(), _seconds_left(fit, task)
-    each = fit.first_step_seconds  # of one solve
-    conditions = tuple(find_contradicted_conditions(*answer, left, each))
-    is_late = left is not None and time.monotonic() - began + each >= left
+    most_probable = band_fit.parts[0] if isinstance(band_fit, BandAverage) else band_fit
+    others = UnknownFunctions(most_probable.model, task).prior if wall_fields(task.pde) else None
+    answer = (
+        most_probable.model,
+        most_probable.pde,
+        task.problem,
+        node_count(most_probable.model, task),
+        others,
+    )
+    began, seconds_left = time.monotonic(), _seconds_left(fit, task)
+    seconds_per_solve = fit.first_step_seconds
+    conditions = tuple(find_contradicted_conditions(*answer, seconds_left, seconds_per_solve))
+    is_late = (
+        seconds_left is not None and time.monotonic() - began + seconds_per_solve >= seconds_left
+    )
     return {
         "contradicted_conditions": conditions,
         "displaced_sensor": None if is_late else find_displaced_sensor(*answer),
@@ -122,9 +143,9 @@ def _network(
 
 
 def has_time_for_posterior(fit: Fit, task: Task) -> bool:
-    """Whether the seconds that are left suffice for the posterior of a network, or it was asked for.
+    """Whether the remaining seconds suffice for the posterior of a network, or the user asked for it.
 
-    Without it, the error is stated by held-out readings.
+    Without a posterior, held-out readings give the stated error.
     """
     seconds = total_seconds(task.training)
     if seconds is None or task.error_bars is not None:
@@ -134,7 +155,7 @@ def has_time_for_posterior(fit: Fit, task: Task) -> bool:
 
 
 def posterior_seconds(fit: Fit, points: float = 1.0) -> float:
-    """The seconds that the posterior of a network needs, with a share of its points; 0 for other fits."""
+    """The seconds that the posterior of a network needs with a share of its points; 0 for other fits."""
     if not fit.stages:
         return 0.0
     stage = fit.stages[0]
@@ -148,10 +169,10 @@ def _ensemble(
     progress: ProgressBar,
     checkpoint: Path | None,
 ) -> Outcome:
-    """The outcome of an ensemble, its members polished one by one; diverged ones are omitted."""
+    """The outcome of an ensemble, whose members are polished one by one without those that diverged."""
     seeds, problems = task.seeds, task.problems
-    good = [k for k, fit in enumerate(trained) if fit.stopped != DIVERGED]
-    kept = good if len(good) > 1 else range(len(trained))
+    converged = [k for k, fit in enumerate(trained) if fit.stopped != DIVERGED]
+    kept = converged if len(converged) > 1 else range(len(trained))
     shared = _with_shared_budget(task, len(kept))
     fits = [
         _polished(trained[k], shared, k, progress, f"polish {n} of {len(kept)}", checkpoint)
@@ -164,26 +185,28 @@ def _ensemble(
         ]
         stacked = batched.stack(parts)
         errors, error = held_out_errors(stacked, task.problem, task.held_out)
-    known = len(task.held_out) > 0
+    has_held_out = len(task.held_out) > 0
     record = {
         "settings": repr(settings),
         "seeds": [seeds[k] for k in kept],
-        "diverged": [seeds[k] for k in range(len(seeds)) if k not in good],
-        "held_out_errors": np.asarray(errors, float).tolist() if known else None,
+        "diverged": [seeds[k] for k in range(len(seeds)) if k not in converged],
+        "held_out_errors": np.asarray(errors, float).tolist() if has_held_out else None,
     }
-    first = _representative(fits, trained)
-    return Outcome(first, float(error) if known else None, PosteriorSamples(stacked, record))
+    representative = _representative(fits, trained)
+    return Outcome(
+        representative, float(error) if has_held_out else None, PosteriorSamples(stacked, record)
+    )
 
 
 def _with_shared_budget(task: Task, count: int) -> Task:
     """The task of one of `count` members, with its share of the seconds of the polish."""
-    finish = task.training.polish
-    if not finish or finish.seconds is None:
+    whole = task.training.polish
+    if not whole or whole.seconds is None:
         return task
-    part = replace(finish, seconds=finish.seconds / count)
+    shared = replace(whole, seconds=whole.seconds / count)
     return replace(
         task,
-        training=replace(task.training, polish=part),
+        training=replace(task.training, polish=shared),
         requested_training=task.requested_training or task.training,
     )
 
@@ -208,7 +231,7 @@ def _polished(
     stage: str,
     checkpoint: Path | None,
 ) -> Fit:
-    """The fit of one member after second-order steps, where it has them."""
+    """The fit of one member after second-order steps, or unchanged if it has none."""
     settings = polish_settings(fit.model, task.training)
     if settings is False:
         return fit
@@ -218,15 +241,15 @@ def _polished(
 
     began = time.monotonic()
     folder = None if checkpoint is None else checkpoint / f"member_{member}"
-    done = polish(
+    polished = polish(
         fit.model, fit.pde, task.problems[member], settings, task.held_out, report,
         noise=task.noise, states=StageStates(folder, identity_of(task) if folder else None),
         has_fallback=task.has_fallback,
     )  # fmt: skip
     seconds = time.monotonic() - began
     return replace(
-        fit, model=done.model, pde=done.pde, stages=tuple(done.stages), polish_seconds=seconds,
-        first_step_seconds=fit.first_step_seconds or done.first_seconds,
+        fit, model=polished.model, pde=polished.pde, stages=tuple(polished.stages),
+        polish_seconds=seconds, first_step_seconds=fit.first_step_seconds or polished.first_seconds,
     )  # fmt: skip
 
 

@@ -1,4 +1,8 @@
-"""Cross-validation: every reading predicted by a fit without it."""
+"""Cross-validation, which predicts every reading by a fit without it.
+
+The readings are divided into folds of single readings, whole sensors, or blocks of space and time. One
+fit per fold predicts the readings of that fold from all others.
+"""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -41,11 +45,11 @@ class CrossValidationError:
 
     Attributes
     ----------
-    readings : how many.
+    readings : the number of readings.
     rmse : the root mean square error.
-    relative : the same over the root mean square of the readings; None where these are all zero.
-    by_fold : the error of each fold over that same size, so that `relative`² is their mean square,
-        weighted by the readings of each; None where a fold has none.
+    relative : its ratio to the root mean square of the readings; None if these are all zero.
+    by_fold : the relative error of each fold, with the root mean square of all readings, so that
+        `relative`² is the mean square weighted by the readings of each; None for a fold without readings.
     spread : the standard deviation of `by_fold`.
     """
 
@@ -57,14 +61,14 @@ class CrossValidationError:
 
 
 class CrossValidation(eqx.Module):
-    """Every reading beside the prediction of a fit that did not see it.
+    """Every reading with the prediction of a fit that did not see it.
 
     Attributes
     ----------
     observations : all readings, with the fields of the equation.
     predictions : (n, c) every field at every reading; NaN in rows without a measured value.
-    fold : (n,) the fold in which a reading was held out, from 0; -1 where it has no measured value.
-    by : "reading", "sensor" or "block": what the folds are made of.
+    fold : (n,) the fold in which a reading was held out, from 0; -1 for rows without a measured value.
+    by : "reading", "sensor" or "block", which the folds consist of.
 
     >>> readings = Observations.from_arrays({"x": [0.0, 0.5, 1.0]}, {"u": [3.0, 4.0, 0.0]})
     >>> guess = np.array([[3.0], [4.0], [1.0]])
@@ -95,20 +99,20 @@ class CrossValidation(eqx.Module):
 
     def _error(self, column: int, name: str) -> CrossValidationError:
         rows, _, truth, _ = self.observations.measured(name)
-        guess = self.predictions[rows, column]
-        rmse, relative = misfit(guess, truth)
+        predicted = self.predictions[rows, column]
+        rmse, relative = misfit(predicted, truth)
         size = float(np.sqrt(np.mean(truth**2)))
         parts = [self.fold[rows] == fold for fold in range(self.folds)]
-        errors = [misfit(guess[part], truth[part])[0] if part.any() else None for part in parts]
+        errors = [misfit(predicted[part], truth[part])[0] if part.any() else None for part in parts]
         by_fold = tuple(e / size if e is not None and size > 0 else None for e in errors)
-        known = [error for error in by_fold if error is not None]
-        spread = float(np.std(known, ddof=1)) if len(known) > 1 else None
+        errors_of_folds = [error for error in by_fold if error is not None]
+        spread = float(np.std(errors_of_folds, ddof=1)) if len(errors_of_folds) > 1 else None
         return CrossValidationError(len(rows), rmse, relative, by_fold, spread)
 
     def as_held_out(self, domain: Domain) -> HeldOutPredictions:
-        """The readings with their predictions, beside interpolation of the other folds."""
-        simple = interpolate_left_out(self.observations, domain, self.fold)
-        return HeldOutPredictions(self.observations, self.predictions, simple, self.folds)
+        """The readings with their predictions, and with interpolation from the other folds."""
+        interpolated = interpolate_left_out(self.observations, domain, self.fold)
+        return HeldOutPredictions(self.observations, self.predictions, interpolated, self.folds)
 
     def save(self, folder: str | Path) -> None:
         """Write everything into `folder` (safetensors + JSON)."""
@@ -116,7 +120,7 @@ class CrossValidation(eqx.Module):
 
     @staticmethod
     def load(folder: str | Path) -> "CrossValidation | None":
-        """The result that `save` wrote; None where there is none."""
+        """The result that `save` wrote, or None if there is none."""
         return serialise.load(folder, FILE) if serialise.exists(folder, FILE) else None
 
 
@@ -141,22 +145,21 @@ def cross_validate(
     """The predictions of every reading by fits that did not see it.
 
     The problem is fitted `folds` times, each time without one part of the readings. The parts are
-    disjoint and contain every reading once. The fit that predicts a part does not use it for
-    anything: noise is estimated and training stopped with a share `training.hold_out` of the
-    others, as in `reconstruct`. All fits start from one model, whose scales are those of all
-    readings.
+    disjoint and contain every reading once. The fit that predicts a part does not use it at all: a share
+    `training.hold_out` of the other readings estimates the noise and stops the training, as in
+    `reconstruct`. All fits start from one model, whose scales are those of all readings.
 
     Parameters
     ----------
     observations, pde, domain, conditions, model, training, seed, progress
         As in `reconstruct`; a budget is that of one fit. `training.hold_out_by` says whether the parts
-        are made of single readings, of whole sensors or of whole blocks of space and time.
+        consist of single readings, of whole sensors or of whole blocks of space and time.
     folds
         The number of parts, from 2 to the number of readings.
     checkpoint
-        A folder to save progress in; finished fits are not repeated after a kill.
+        A folder that stores the progress; finished fits are not repeated after a kill.
     say
-        A function that is called with a line for each fit: `print`, for example.
+        A function that is called with a line of text for each fit, such as `print`.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=60)
@@ -192,7 +195,7 @@ def _is_done(folder: Path | None) -> bool:
 
 @dataclass(frozen=True)
 class _Fits:
-    """What all fits share."""
+    """The problem and the settings that the fits of all folds share."""
 
     observations: Observations
     pde: AbstractPDE
@@ -204,33 +207,31 @@ class _Fits:
     progress: bool | None
 
     def of(self, parts: Sequence[np.ndarray], folder: Path | None, say: Report | None):
-        """The cross-validation, every part predicted by the fit without it."""
+        """The cross-validation, with every part predicted by the fit without it."""
         count = len(self.observations)
         predictions, fold = np.full(self.observations.values.shape, np.nan), np.full(count, -1)
         for number, rows in enumerate(parts):
-            place = folder / f"fold-{number + 1}" if folder else None
+            fold_folder = folder / f"fold-{number + 1}" if folder else None
             if say is not None:
-                task = f"{count - len(rows)} readings, to predict {len(rows)} others"
-                done = "finished before" if _is_done(place) else task
-                say(f"fold {number + 1} of {len(parts)}: {done}")
-            predictions[rows], fold[rows] = self.predictions_or_stored(rows, place), number
+                description = f"{count - len(rows)} readings, to predict {len(rows)} others"
+                message = "finished before" if _is_done(fold_folder) else description
+                say(f"fold {number + 1} of {len(parts)}: {message}")
+            predictions[rows], fold[rows] = self.predictions_or_stored(rows, fold_folder), number
         by = held_out_by(self.observations, self.training)
         return CrossValidation(self.observations, predictions, fold, by)
 
     def predictions_or_stored(self, rows: np.ndarray, folder: Path | None) -> np.ndarray:
-        """The predictions of these rows, stored beside the checkpoint in `folder` once they are
-        made.
-        """
+        """The predictions of these rows, stored beside the checkpoint in `folder` if there is one."""
         if folder is None:
             return self.predicted(rows, None)
-        beside, name, identity = folder.parent, folder.name, self.identity(rows)
+        parent, name, identity = folder.parent, folder.name, self.identity(rows)
         if _is_done(folder):
-            saved = serialise.load(beside, name)
-            require_same(beside, saved["identity"], identity)
+            saved = serialise.load(parent, name)
+            require_same(parent, saved["identity"], identity)
             return saved["predictions"]
         predictions = self.predicted(rows, folder)
         saved = {"identity": identity, "predictions": predictions}
-        serialise.save(beside, name, saved, copy=False)
+        serialise.save(parent, name, saved, copy=False)
         shutil.rmtree(folder, ignore_errors=True)  # the checkpoint of a finished fit is not needed
         return predictions
 
@@ -240,7 +241,7 @@ class _Fits:
             others, self.pde, self.domain, self.conditions,
             model=self.model, training=self.training, seed=self.seed,
         )  # fmt: skip
-        # Only the predictions are kept, which need no posterior.
+        # Only the predictions are kept, so the fit needs no posterior.
         outcome = fit_task(
             task, checkpoint=checkpoint, progress=self.progress, is_kept=lambda outcome: False
         )

@@ -1,4 +1,4 @@
-"""A result at a glance: a few lines of text, a figure, a page."""
+"""The display of a result: a few lines of text, a figure, a page, and files of its field on a grid."""
 
 import difflib
 import importlib
@@ -25,9 +25,9 @@ from pgt.uncertainty.convergence import convergence
 if TYPE_CHECKING:
     from pgt.reconstruction.result import Reconstruction
 
-# The longest equation in the few lines of text.
+# The largest length of an equation in the short text; longer ones are cut.
 MAX_EQUATION_CHARACTERS = 100
-# The largest number of lines for fields or coefficients.
+# The largest number of lines for fields and for coefficients in the short text.
 MAX_LINES_PER_KIND = 4
 CONVERGENCE_WORDS = {
     True: "converged",
@@ -37,7 +37,7 @@ CONVERGENCE_WORDS = {
 
 
 def short_text(result: "Reconstruction") -> str:
-    """The problem, the course of the fit and its error, in a few lines."""
+    """A few lines about the problem, the course of the fit and its error."""
     pde, summary = result.pde, result.summary
     model = f"{type(network_of(result.model)).__name__}, {summary.get('parameter_count', 0):,} parameters"
     lines = [
@@ -56,20 +56,20 @@ def short_text(result: "Reconstruction") -> str:
 
 
 def seconds_of(summary: Mapping) -> float:
-    """The seconds of all steps, first and second order."""
+    """The seconds of all first-order and second-order steps."""
     return sum(summary.get(name) or 0.0 for name in ("seconds", "polish_seconds"))
 
 
 def unknown_name_message(cls: type, name: str) -> str:
-    """The message for a name that results do not have, with the most similar one.
+    """The error message for an attribute that results do not have, with the most similar name.
 
     >>> unknown_name_message(type("Field", (), {"suspicious": print}), "suspects")
     "'Field' object has no attribute 'suspects'; did you mean 'suspicious()'?"
     """
-    words = [known for known in dir(cls) if not known.startswith("_")]
-    close = difflib.get_close_matches(name, words, n=1)
-    calls = ["()" if callable(getattr(cls, word)) else "" for word in close]
-    hint = "".join(f"; did you mean '{w}{c}'?" for w, c in zip(close, calls, strict=True))
+    names = [attribute for attribute in dir(cls) if not attribute.startswith("_")]
+    similar = difflib.get_close_matches(name, names, n=1)
+    parentheses = ["()" if callable(getattr(cls, word)) else "" for word in similar]
+    hint = "".join(f"; did you mean '{w}{c}'?" for w, c in zip(similar, parentheses, strict=True))
     return f"{cls.__name__!r} object has no attribute {name!r}{hint}"
 
 
@@ -78,7 +78,7 @@ def _convergence_words(result: "Reconstruction") -> str:
 
 
 def equation_text(pde) -> str:
-    """The equation as it is written, else its name."""
+    """The text of the equation, or else its name."""
     about, name = getattr(type(pde), "about", None), type(pde).__name__
     written = "; ".join(getattr(pde, "texts", ()))
     if about and not written:
@@ -92,25 +92,25 @@ def equation_text(pde) -> str:
 
 
 def coefficient_texts(result: "Reconstruction") -> dict[str, str]:
-    """The learned coefficients by name, with their intervals where they are known."""
-    known = known_intervals(result)
+    """The learned coefficients in words by name, with their intervals if they are known."""
+    estimates = known_intervals(result)
     return {
-        name: known[name].in_words if name in known else number(value, 4)
+        name: estimates[name].in_words if name in estimates else number(value, 4)
         for name, value in result.parameters.items()
     }
 
 
 def _error_lines(result: "Reconstruction") -> list[str]:
-    known = list(result.field_error.items())[:MAX_LINES_PER_KIND]
-    if not known and result.summary.get("held_out_error") is not None:
+    errors = list(result.field_error.items())[:MAX_LINES_PER_KIND]
+    if not errors and result.summary.get("held_out_error") is not None:
         return [
             f"  error     {number(result.summary['held_out_error'], 2)} of the spread, held out"
         ]
-    return [f"  error     {name}: {error.in_words}"[:120] for name, error in known]
+    return [f"  error     {name}: {error.in_words}"[:120] for name, error in errors]
 
 
 def provenance(result: "Reconstruction") -> dict:
-    """The attributes that say where a dataset comes from."""
+    """The attributes that say which run a dataset comes from."""
     kept = ("version", "seed", "held_out_error")
     record = result.record
     return {
@@ -127,36 +127,36 @@ def plot(result: "Reconstruction", name: str | None, axes: Mapping[str, Any]) ->
 
 
 def report(result: "Reconstruction", path: Path, axes: Mapping[str, Any]) -> Path:
-    """The file of the page that a run from a run file also writes."""
-    spread = {axis: asked for axis, asked in axes.items() if axis != "at"}
-    shown = with_fixed(spread, axes.get("at"), result.domain)
-    attempts, field = Attempts(), result.grid(**shown)
+    """The path of the HTML page, after writing it as a run from a run file does."""
+    grid_axes = {axis: size for axis, size in axes.items() if axis != "at"}
+    fixed_axes = with_fixed(grid_axes, axes.get("at"), result.domain)
+    attempts, field = Attempts(), result.grid(**fixed_axes)
     data = _import_later("pgt.runs.report").report_data(result, field, attempts=attempts)
-    written = _import_later("pgt.report").write_report(data, path, attempts)
+    page = _import_later("pgt.report").write_report(data, path, attempts)
     attempts.warn()
-    return written
+    return page
 
 
 def write(
     result: "Reconstruction",
     path: Path,
     ending: str | None,
-    asked: tuple[Sequence[str] | None, float | Sequence[float] | None],
+    requested: tuple[Sequence[str] | None, float | Sequence[float] | None],
     at: Mapping[str, Any] | None,
     axes: Mapping[str, Any],
     progress: bool | None = None,
 ) -> tuple[Path, dict[str, int]]:
-    """The file of the quantities and quantiles asked for on a grid, and the sizes of that.
+    """(path, sizes of the grid) after writing the requested quantities and quantiles on a grid to a file.
 
-    The grid is computed and written part by part; but a VTK file holds a whole instant at once.
+    The grid is computed and written part by part, except for VTK files.
     """
     if ending is not None and path.suffix.lower() != ending:
         raise InputError(f"{path}: the name must end in {ending}.")
-    writers, of = _import_later("pgt.io.writers"), result.evaluation
+    writers, evaluation = _import_later("pgt.io.writers"), result.evaluation
     if path.suffix.lower() == ".vtr":
-        field = result.grid(*asked, at=at, **axes)
+        field = result.grid(*requested, at=at, **axes)
         return writers.write_field(field, path), {str(d): n for d, n in field.sizes.items()}
-    sizes, parts = of.grid_parts(axes, of.query(*asked), at)
+    sizes, parts = evaluation.grid_parts(axes, evaluation.query(*requested), at)
     total = math.prod(sizes.values())
     if path.parent.is_dir() and (free := shutil.disk_usage(path.parent).free) < 8 * total:
         raise InputError(
@@ -164,24 +164,24 @@ def write(
             f"{1e-9 * free:.3g} GB are free; ask for fewer points."
         )
 
-    def shown():
-        done = 0
+    def parts_with_progress():
+        finished = 0
         for where, part in parts:
             yield where, part
-            done += math.prod(part.sizes.values())
-            bar.update("write", done / total, {})
+            finished += math.prod(part.sizes.values())
+            bar.update("write", finished / total, {})
 
     with ProgressBar(progress, "write") as bar:
-        return writers.write_parts(shown(), sizes, path), sizes
+        return writers.write_parts(parts_with_progress(), sizes, path), sizes
 
 
 def drawable(field: xr.Dataset) -> xr.Dataset:
-    """The field without spreads and quantiles, over at most two axes: at the middle of the others."""
+    """The field without spreads and quantiles, over at most two axes, at the middle of the others."""
     names = [n for n in field.data_vars if not str(n).endswith(("_std", "_quantile"))]
     spare = [axis for axis in ("t", "z", "y") if axis in field.dims][: max(len(field.dims) - 2, 0)]
     return field[names].isel({axis: field.sizes[axis] // 2 for axis in spare})
 
 
 def _import_later(name: str):
-    """A module that imports this one: imported only when it is used."""
+    """A module that imports this one, and so can be imported only when it is used."""
     return importlib.import_module(name)

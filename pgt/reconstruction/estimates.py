@@ -1,4 +1,4 @@
-"""Estimates of the unknowns of a result: coefficients with their intervals, and unknown functions."""
+"""Estimates of the unknowns of a problem: coefficients with intervals, and functions with error bars."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -29,33 +29,33 @@ if TYPE_CHECKING:
 
 
 def known_intervals(result: "Reconstruction", level: float = DEFAULT_LEVEL) -> dict[str, Estimate]:
-    """The coefficients with their intervals; empty where nothing is known.
+    """The intervals of the coefficients by name; empty if none are known.
 
-    They are those of the members where there are any, else of the fit's own posterior, where one
-    was computed for the stated error.
+    They come from the members, or else from the posterior of the fit, if one was computed for the stated
+    error.
     """
     shifts = result.record.get("coefficient_shifts", {})
     if result.members is not None:
         remaining_step = result.record.get("members", {}).get("remaining_step", 0.0)
         return intervals(result.members, level, remaining_step, shifts)
-    known = result.record.get("learned_coefficients", {})
+    learned = result.record.get("learned_coefficients", {})
     with precision(is_double(result.pde)):
         return {
             name: interval_of_fit(
-                node, known[name]["deviation"], level, known[name].get("remaining_step", 0.0),
+                node, learned[name]["deviation"], level, learned[name].get("remaining_step", 0.0),
                 shifts.get(name, 0.0),
             )
             for name, node in named_coefficients(result.pde)
-            if name in known
+            if name in learned
         }  # fmt: skip
 
 
-# The number of points at which the error bars of a function of one coordinate are computed.
+# The number of points at which error bars of a function of one coordinate are computed. More points cost
+# time and show shorter stretches.
 FUNCTION_POINTS = 41
-# A function is undetermined where its standard deviation is more than this share of its spread.
+# A function is undetermined where its standard deviation exceeds this share of its spread.
 MAX_FUNCTION_DEVIATION = 0.2
-# A function that varies by a smaller share of its size is judged by that share of its size instead
-# of its spread.
+# If a function varies by less than this share of its size, that share counts instead of its spread.
 MIN_FUNCTION_VARIATION = 0.1
 
 
@@ -66,11 +66,10 @@ def function_grids(
     axes: Mapping,
     quantiles: float | Sequence[float] | None = None,
 ) -> xr.Dataset:
-    """Every unknown function with its error bars; `grid` evaluates the field, and `axes` give the
-    positions.
+    """Every unknown function of coordinates with its error bars.
 
-    A function does not depend on the other coordinates, but its error bars do: they are those in
-    the middle of the domain.
+    `grid` evaluates the field, and `axes` give the positions. A function does not depend on the other
+    coordinates, but its error bars do. They are evaluated in the middle of the domain.
     """
     functions = functions_of(pde)
     if not functions:
@@ -79,7 +78,7 @@ def function_grids(
             'pgt.Equation("u_t = D*u_xx + q", D=0.1, q=pgt.UnknownFunction("x")), or into a condition, '
             'as in pgt.Dirichlet("x", side="lower", u=pgt.UnknownFunction("t")).'
         )
-    found: dict[str, xr.DataArray] = {}
+    columns: dict[str, xr.DataArray] = {}
     for name, function in functions.items():
         others = [axis for axis in domain.axes if axis not in function.axes]
         middle = {axis: [sum(domain.bounds(axis)) / 2] for axis in others}
@@ -87,64 +86,64 @@ def function_grids(
         table = grid([name], quantiles, **middle, **positions).isel(
             dict.fromkeys(others, 0), drop=True
         )
-        found |= {str(column): table[column] for column in table.data_vars}
-    return xr.Dataset(found)
+        columns |= {str(column): table[column] for column in table.data_vars}
+    return xr.Dataset(columns)
 
 
 def state_functions(
     pde: AbstractPDE, members: Members | None, axes: Mapping, quantiles: Sequence[float] | None
 ) -> xr.Dataset:
-    """Unknown functions of the state over its range, as a grid has fields: with error bars, where there
-    are members."""
-    given, found = bare(pde), {}
-    for name, state in getattr(given, "states", {}).items():
+    """Every unknown function of the state over its range, with error bars if there are members."""
+    equation, columns = bare(pde), {}
+    for name, state in getattr(equation, "states", {}).items():
         size = axes.get(state.field, FUNCTION_POINTS)
         low, high = state.between or (0.0, 1.0)
-        at = np.linspace(low, high, size) if np.ndim(size) == 0 else np.asarray(size, float)
+        positions = np.linspace(low, high, size) if np.ndim(size) == 0 else np.asarray(size, float)
 
-        def values(pde, name=name, at=at):
-            return jax.vmap(resolve(bare(pde)).states[name])(jnp.asarray(at))
+        def values(pde, name=name, positions=positions):
+            return jax.vmap(resolve(bare(pde)).states[name])(jnp.asarray(positions))
 
         with precision(is_double(pde)):
-            column = np.asarray(values(pde), float)
-            table = {name: (state.field, column)}
+            fitted = np.asarray(values(pde), float)
+            table = {name: (state.field, fitted)}
             if members is not None and quantiles is not None:
-                each = np.asarray(jax.vmap(values)(members.pdes), float)
-                table[name] = (state.field, np.median(each, axis=0))
-                table[f"{name}_std"] = (state.field, each.std(axis=0))
-                rows = np.quantile(each, quantiles, axis=0)
+                of_members = np.asarray(jax.vmap(values)(members.pdes), float)
+                table[name] = (state.field, np.median(of_members, axis=0))
+                table[f"{name}_std"] = (state.field, of_members.std(axis=0))
+                rows = np.quantile(of_members, quantiles, axis=0)
                 table[f"{name}_quantile"] = (("quantile", state.field), rows)
-        coords = {state.field: at} | ({"quantile": list(quantiles)} if quantiles else {})
-        found |= dict(xr.Dataset(table, coords).data_vars)
-    return xr.Dataset(found)
+        coords = {state.field: positions} | ({"quantile": list(quantiles)} if quantiles else {})
+        columns |= dict(xr.Dataset(table, coords).data_vars)
+    return xr.Dataset(columns)
 
 
 def undetermined_stretches(result: "Reconstruction") -> dict[str, str]:
-    """By unknown function of one coordinate, where its error bars are wide beside its spread; empty
-    without error bars.
+    """The stretches on which unknown functions of one coordinate have wide error bars, in words, by name.
+
+    The result is empty without error bars.
     """
     functions = functions_of(result.pde)
     if not functions or result.members is None:
         return {}
     axes = {axis: FUNCTION_POINTS for function in functions.values() for axis in function.axes}
-    table, found = result.functions(**axes), {}
+    table, stretches = result.functions(**axes), {}
     for name in (name for name, function in functions.items() if len(function.axes) == 1):
         values, bars = (table[column].to_numpy() for column in (name, f"{name}_std"))
         size = max(float(values.std()), MIN_FUNCTION_VARIATION * float(np.abs(values).max()))
         if text := _stretches_text(
             table[functions[name].axes[0]], bars > MAX_FUNCTION_DEVIATION * size
         ):
-            found[name] = text
-    return found
+            stretches[name] = text
+    return stretches
 
 
 def _stretches_text(along: xr.DataArray, mask: Bool[np.ndarray, " n"]) -> str:
-    """The stretches where the mask is true, in words; empty where it is true nowhere or everywhere."""
+    """The stretches where the mask is true, in words; empty if it is true nowhere or everywhere."""
     if not mask.any() or mask.all():
         return ""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
-    at = along.to_numpy()
-    ends = [(float(at[a]), float(at[b - 1])) for a, b in edges.reshape(-1, 2)]
+    positions = along.to_numpy()
+    ends = [(float(positions[a]), float(positions[b - 1])) for a, b in edges.reshape(-1, 2)]
     parts = [
         f"from {number(a, 3)} to {number(b, 3)}" if a < b else f"at {number(a, 3)}" for a, b in ends
     ]

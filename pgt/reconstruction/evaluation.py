@@ -1,4 +1,9 @@
-"""Evaluation of a fitted field at points or on a grid, in chunks; the answers are xarray datasets."""
+"""Evaluation of a fitted field at points or on a grid, in chunks, as xarray datasets.
+
+A `Query` says what is evaluated at one point. `Evaluation` evaluates it at scattered points, on grids
+that may be computed part by part, and for every member. It also evaluates residuals of the equation and
+their sensitivities to coefficients.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,15 +54,16 @@ from pgt.uncertainty.members import (
     require_members,
 )
 
-# Terms smaller than this share of the typical residual do not show that an equation is fulfilled.
+# A residual is divided by the size of the equation's terms, but by at least this share of the typical
+# residual: if all terms are small, rounding errors would count otherwise.
 MIN_TERM_SIZE = 0.1
-# The number of points that are evaluated at once: each attends to every token, so memory grows with
-# it. Up to one chunk of points is evaluated in small chunks of fixed size, since a large network
-# takes seconds to compile for every other size.
+# The number of points that are evaluated at once. Each point attends to every token, so memory grows with
+# their number. Fewer points are evaluated in small chunks of fixed size, since a large network takes
+# seconds to compile for every other size.
 CHUNK = 1 << 13
 SMALL_CHUNK = 1 << 10
-# The number of values in a part of a grid that is written part by part: more of them are computed
-# faster, and take more memory.
+# The number of values in a part of a grid that is written part by part. Larger parts are faster and need
+# more memory.
 PART_VALUES = 1 << 21
 
 
@@ -66,12 +72,11 @@ class Query(NamedTuple):
 
     Attributes
     ----------
-    values : (field, z) ↦ the values of one point by name.
-    units : by name.
-    quantiles : of the members; None for the fit alone.
-    is_one_quantile : whether one number was asked for, and not a list: it is no dimension then.
-    is_field : whether the values are quantities of the field, so that those far from zero have an
-        origin.
+    values : the function (field, z) ↦ values at one point by name.
+    units : the units of the values by name.
+    quantiles : the quantiles of the members; None for the fit alone.
+    is_one_quantile : whether a number was requested instead of a list; the quantile is then no dimension.
+    is_field : whether the values are quantities of the field, to which its origin is added.
     """
 
     values: Callable
@@ -85,9 +90,8 @@ class Query(NamedTuple):
 class Evaluation:
     """A model that can be evaluated anywhere.
 
-    It has the readings that the model encodes, counted from its origin, its members where there are
-    any, and the labels of the answers: axes, units, attributes. Points and answers are physical
-    numbers, counted from zero.
+    `readings` are those that the model encodes, relative to its origin. `units` and `attributes` label
+    the answers. Points and answers are physical numbers, counted from zero.
     """
 
     model: AbstractFieldModel
@@ -99,19 +103,21 @@ class Evaluation:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
     def query(self, quantities: Sequence[str] | None, quantiles=None) -> Query:
-        """The query of these quantities, with statistics of the members."""
-        coords, fields, own = self.pde.coords, self.pde.fields, self.pde.quantities
-        quantities = (*fields, *own) if quantities is None else quantities
+        """The query of these quantities, with statistics over the members."""
+        coords, fields, derived = self.pde.coords, self.pde.fields, self.pde.quantities
+        quantities = (*fields, *derived) if quantities is None else quantities
         if isinstance(quantities, str):
             quantities = (quantities,)
-        parts = dict.fromkeys(p for name in quantities for p in parts_of(name, coords, fields, own))
+        parts = dict.fromkeys(
+            p for name in quantities for p in parts_of(name, coords, fields, derived)
+        )
 
         def values(field, z):
             local = differentiate(field, parts, coords, fields)(z)
             table = local.counted_from(self.origin)
             # Values far from zero would lose digits here: `physical_columns` adds the origin.
             return {
-                n: local(n) if n in fields else quantity(n, table, coords, fields, own)
+                n: local(n) if n in fields else quantity(n, table, coords, fields, derived)
                 for n in quantities
             }
 
@@ -128,7 +134,7 @@ class Evaluation:
         )
 
     def scattered(self, points, query: Query) -> xr.Dataset:
-        """The answers at points."""
+        """A dataset with the answers at scattered points."""
         points = as_points(points, self.domain)
         require_points(len(points), f"{len(points)} points", self._columns(query))
         table = self._evaluate(query, lambda rows: points[rows], len(points))
@@ -137,15 +143,15 @@ class Evaluation:
             self._warn_of_outside(int(is_outside.sum()), len(points))
             coords["outside"] = ("point", is_outside)
         data = {name: ("point", column) for name, column in table.items()}
-        found = self._dataset(data, coords, query)
-        return found if self.domain.shape is None else masked(found, self.domain)
+        dataset = self._dataset(data, coords, query)
+        return dataset if self.domain.shape is None else masked(dataset, self.domain)
 
     def gridded(self, axes: Mapping, query: Query, at: Mapping | None = None) -> xr.Dataset:
-        """The answers on a grid; axes that `at` holds at a position are no dimensions of it."""
+        """A dataset with the answers on a grid; axes that `at` holds at a position are no dimensions."""
         require_grid(with_fixed(axes, at, self.domain), self.domain, self._columns(query))
         _, parts = self.grid_parts(axes, query, at, values=None)
-        ((_, found),) = parts
-        return found
+        ((_, dataset),) = parts
+        return dataset
 
     def grid_parts(
         self,
@@ -154,9 +160,10 @@ class Evaluation:
         at: Mapping | None = None,
         values: int | None = PART_VALUES,
     ) -> tuple[dict[str, int], Iterator[tuple[dict[str, slice], xr.Dataset]]]:
-        """The sizes of a grid, and the answers on it in parts of about so many values: where each
-        lies, and the answers there. The parts follow each other as the rows of a table, time slowest,
-        then z, y and x: the order in which fields are stored and drawn.
+        """The sizes of a grid, and an iterator over its parts of at most about `values` values.
+
+        Each part is (its slices by dimension, a dataset with the answers). Time varies slowest over the
+        parts, then z, y and x, which is the order in which fields are stored and drawn.
         """
         positions = as_axes(with_fixed(axes, at, self.domain), self.domain)
         sizes = {axis: len(positions[axis]) for axis in reversed(self.domain.axes)}
@@ -170,13 +177,13 @@ class Evaluation:
             count = None if values is None else max(values // self._columns(query), 1)
             for where in _parts_of_grid(sizes, count):
                 at_part = {axis: positions[axis][where[axis]] for axis in self.domain.axes}
-                found = self._on_grid(at_part, query, is_beyond)
-                yield {d: s for d, s in where.items() if d not in held}, found.isel(held)
+                dataset = self._on_grid(at_part, query, is_beyond)
+                yield {d: s for d, s in where.items() if d not in held}, dataset.isel(held)
 
         return {dim: n for dim, n in sizes.items() if dim not in held} | quantiles, parts()
 
     def _warn_beyond(self, positions: Mapping[str, np.ndarray]) -> bool:
-        """Whether a grid has points outside the domain; warns of them once."""
+        """Whether a grid has points outside the domain, after a warning about them."""
         inside = [~beyond(axis, column, self.domain) for axis, column in positions.items()]
         total = math.prod(len(column) for column in inside)
         count = total - math.prod(int(column.sum()) for column in inside)
@@ -196,11 +203,11 @@ class Evaluation:
         coords: dict[str, tuple] = {a: (a, p) for a, p in positions.items()}
         if is_beyond:
             coords["outside"] = (dims, outside_grid(positions, self.domain, dims))
-        found = self._dataset(data, coords, query)
-        return found if self.domain.shape is None else masked(found, self.domain)
+        dataset = self._dataset(data, coords, query)
+        return dataset if self.domain.shape is None else masked(dataset, self.domain)
 
     def _at_once(self, query: Query, positions: Mapping) -> dict[str, np.ndarray] | None:
-        """The answers on a grid by models that have a way for all of its points; else None."""
+        """The answers on a grid by a model that evaluates all its points at once, or None."""
         starts = self.origin.along(self.domain.axes)
         axes = [
             np.asarray(positions[axis], float) - start
@@ -217,7 +224,7 @@ class Evaluation:
     def _at_nodes(
         self, query: Query, positions: Mapping, dims: tuple[str, ...]
     ) -> dict[str, np.ndarray]:
-        """The answers on a grid, its points made a chunk at a time."""
+        """The answers on a grid, whose points are made and evaluated a chunk at a time."""
         shape = tuple(len(positions[d]) for d in dims)
 
         def points(rows: slice) -> np.ndarray:
@@ -231,46 +238,46 @@ class Evaluation:
     def relative_residuals(
         self, points: np.ndarray, typical: Mapping[str, float] | None = None
     ) -> dict[str, float]:
-        """By equation, its residual at points relative to the size of its terms.
+        """The root mean square residual of each equation at points, relative to the size of its terms.
 
-        Where all terms are small beside the residual of a typical field (`typical`), as in a field
-        that hardly changes, the residual is relative to that: else rounding would count.
+        If all terms are small beside the residual of a `typical` field, as in a nearly constant field,
+        the residual is relative to a share of that. Otherwise rounding errors would count.
         """
 
         def rows(field, z):
-            both = residual_and_size(self.pde, field, z, self.origin)
-            return {f"{name} {k}": pair[k] for name, pair in both.items() for k in range(2)}
+            pairs = residual_and_size(self.pde, field, z, self.origin)
+            return {f"{name} {k}": pair[k] for name, pair in pairs.items() for k in range(2)}
 
         table = self._evaluate(Query(rows, {}, None), lambda chosen: points[chosen], len(points))
-        size = {name: float(np.sqrt(np.mean(column**2))) for name, column in table.items()}
-        names = dict.fromkeys(name[:-2] for name in size)
-        least = {n: MIN_TERM_SIZE * (typical or {}).get(n, 0.0) for n in names}
-        terms = {n: max(size[f"{n} 1"], least[n]) for n in names}
-        return {n: size[f"{n} 0"] / terms[n] for n in names if terms[n] > 0}
+        rms = {name: float(np.sqrt(np.mean(column**2))) for name, column in table.items()}
+        names = dict.fromkeys(name[:-2] for name in rms)
+        min_size = {n: MIN_TERM_SIZE * (typical or {}).get(n, 0.0) for n in names}
+        terms = {n: max(rms[f"{n} 1"], min_size[n]) for n in names}
+        return {n: rms[f"{n} 0"] / terms[n] for n in names if terms[n] > 0}
 
     def coefficient_sensitivities(self, points: np.ndarray) -> dict[str, float]:
-        """By unknown coefficient, how much of its equation depends on it.
+        """The share of the equation that depends on each unknown coefficient.
 
-        It is the relative change of the residual by a relative change of the coefficient, in units
-        of the size of the terms; with several equations, the largest.
+        It is the change of the residual by a relative change of the coefficient, in units of the size of
+        the terms. Of several equations the largest share counts.
         """
         names, table = self._slopes_by_coefficients(points)
-        size = {key: float(np.sqrt(np.mean(column**2))) for key, column in table.items()}
-        equations = [key[:-5] for key in size if key.endswith(" size") and size[key] > 0]
+        rms = {key: float(np.sqrt(np.mean(column**2))) for key, column in table.items()}
+        equations = [key[:-5] for key in rms if key.endswith(" size") and rms[key] > 0]
         return {
-            name: max(size[f"{row} {k}"] / size[f"{row} size"] for row in equations)
+            name: max(rms[f"{row} {k}"] / rms[f"{row} size"] for row in equations)
             for k, name in enumerate(names)
             if equations
         }
 
     def coefficient_shifts(self, where: DomainPoints) -> dict[str, float]:
-        """By unknown coefficient, the share of itself by which the remaining residual may shift it.
+        """The relative shift of each unknown coefficient that the remaining residual allows.
 
-        The residual r is regressed on its derivatives S by all coefficients over the domain, which
-        gives a shift δ. The rest, r + Sδ, is smooth in the coordinates and so correlated: its
-        covariance is that of clusters, the halves of the domain along each axis.
+        The residual r is regressed on its derivatives S with respect to all coefficients over the domain,
+        which gives a shift δ. The rest r + Sδ is smooth in the coordinates and so correlated. Its
+        covariance is estimated with clusters, which are the halves of the domain along each axis.
         """
-        if not named_unknowns(bare(self.pde)):  # those of a condition are in no equation
+        if not named_unknowns(bare(self.pde)):  # coefficients of conditions are in no equation
             return {}
         names, table = self._slopes_by_coefficients(where.points)
         size = {key: np.sqrt(where.weights @ c**2) for key, c in table.items()}
@@ -287,24 +294,26 @@ class Evaluation:
         )
         if not (np.isfinite(residuals).all() and np.isfinite(slopes).all()):
             return {}
-        known = np.linalg.norm(slopes, axis=0) > 0
-        inverse = np.linalg.pinv(slopes[:, known])
+        is_sensitive = np.linalg.norm(slopes, axis=0) > 0
+        inverse = np.linalg.pinv(slopes[:, is_sensitive])
         shift = -inverse @ residuals
-        left = residuals + slopes[:, known] @ shift
-        extremes = np.array([self.domain.bounds(axis) for axis in self.domain.axes])
-        upper = where.points > extremes.mean(axis=1)
-        cluster = np.tile(upper @ 2 ** np.arange(upper.shape[1]), len(rows))
-        numbers = np.unique(cluster)
-        pulls = np.array([inverse[:, cluster == n] @ left[cluster == n] for n in numbers])
-        few = len(numbers) / max(len(numbers) - 1, 1)
-        moves = np.sqrt(shift**2 + few * np.sum(pulls**2, axis=0))
-        return dict(zip(np.array(names)[known].tolist(), moves.tolist(), strict=True))
+        remainder = residuals + slopes[:, is_sensitive] @ shift
+        bounds = np.array([self.domain.bounds(axis) for axis in self.domain.axes])
+        is_upper = where.points > bounds.mean(axis=1)
+        cluster = np.tile(is_upper @ 2 ** np.arange(is_upper.shape[1]), len(rows))
+        clusters = np.unique(cluster)
+        cluster_scores = np.array(
+            [inverse[:, cluster == n] @ remainder[cluster == n] for n in clusters]
+        )
+        small_sample_factor = len(clusters) / max(len(clusters) - 1, 1)
+        shifts = np.sqrt(shift**2 + small_sample_factor * np.sum(cluster_scores**2, axis=0))
+        return dict(zip(np.array(names)[is_sensitive].tolist(), shifts.tolist(), strict=True))
 
     def _slopes_by_coefficients(self, points: np.ndarray) -> tuple[list[str], dict]:
-        """The names of unknown coefficients, and the derivatives of the residuals by them.
+        """(names of the unknown coefficients, columns at the points).
 
-        By equation, these are its "residual", the "size" of its terms and, by the number of each
-        coefficient, the derivative by a share of it.
+        For each equation there are columns for its "residual", for the "size" of its terms, and, by the
+        number of each coefficient, for the derivative of the residual by a relative change of it.
         """
         pde = bare(self.pde)
         nodes, tree = jax.tree.flatten(pde, is_leaf=is_unknown)
@@ -312,17 +321,17 @@ class Evaluation:
 
         def rows(field, z):
             def moved(factors):
-                each = iter(factors)
-                here = [n.value * next(each) if is_unknown(n) else n for n in nodes]
-                return residual(tree.unflatten(here), field, z, self.origin)
+                factor_of_unknown = iter(factors)
+                scaled = [n.value * next(factor_of_unknown) if is_unknown(n) else n for n in nodes]
+                return residual(tree.unflatten(scaled), field, z, self.origin)
 
             slopes = jax.jacfwd(moved)(jnp.ones(len(names)))
-            both = residual_and_size(pde, field, z, self.origin)
+            pairs = residual_and_size(pde, field, z, self.origin)
             return {
                 f"{row} {key}": column
                 for row, slope in slopes.items()
                 for key, column in (
-                    ("residual", both[row][0]), ("size", both[row][1]), *enumerate(slope),
+                    ("residual", pairs[row][0]), ("size", pairs[row][1]), *enumerate(slope),
                 )
             }  # fmt: skip
 
@@ -330,7 +339,7 @@ class Evaluation:
         return names, self._evaluate(query, lambda chosen: points[chosen], len(points))
 
     def members_at(self, points: np.ndarray) -> dict[str, np.ndarray]:
-        """(k, n) by field: the values of every member."""
+        """(k, n) the values of every member, by field."""
         query = self.query(self.pde.fields)
         columns = require_members(self.members).evaluate(query.values, self._local(points))
         return self.origin.physical_columns(columns)
@@ -338,16 +347,16 @@ class Evaluation:
     def evaluate_by_member(
         self, quantities: Sequence[str], points: np.ndarray
     ) -> dict[str, np.ndarray]:
-        """(k, n) by quantity: the values of every member; without members those of the fit, k = 1."""
+        """(k, n) the values of every member, by quantity; without members those of the fit (k = 1)."""
         query = self.query(quantities)._replace(quantiles=None)
         if self.members is not None:
             columns = self.members.evaluate(query.values, self._local(points))
             return self.origin.physical_columns(columns)
-        found = self._evaluate(query, lambda rows: points[rows], len(points))
-        return {name: np.asarray(column, float)[None] for name, column in found.items()}
+        columns_of_fit = self._evaluate(query, lambda rows: points[rows], len(points))
+        return {name: np.asarray(column, float)[None] for name, column in columns_of_fit.items()}
 
     def predict_readings(self, readings: Observations) -> Float[np.ndarray, "n c"]:
-        """The predictions of readings, means over their boxes; with members their mean."""
+        """The predictions of readings, averaged over their boxes and over the members, if any."""
         if self.members is not None:
             return self.predict_readings_by_member(readings).mean(axis=0)
         if not len(readings):
@@ -366,7 +375,7 @@ class Evaluation:
         return readings.read(values)
 
     def values_at(self, points: np.ndarray) -> np.ndarray:
-        """(n, c) the fields at points, by a program that is compiled once for models of a kind."""
+        """(n, c) the fields at points, by a program that is compiled once for each kind of model."""
         points, zero = self._local(points), self.origin.along(self.pde.fields)
         with precision(is_double(self.model)):
             context = _encode(self.model, self.readings)
@@ -379,9 +388,7 @@ class Evaluation:
             return np.concatenate([np.asarray(part, float) for part in parts])[: len(points)] + zero
 
     def _columns(self, query: Query) -> int:
-        """The number of values of a point: every field, with its statistics where there are
-        members.
-        """
+        """The number of values per point: all fields, with their statistics if there are members."""
         return len(self.pde.fields) * (1 if query.quantiles is None else 2 + len(query.quantiles))
 
     def _warn_of_outside(self, count: int, total: int) -> None:
@@ -392,7 +399,7 @@ class Evaluation:
         )
 
     def _quantiles(self, quantiles) -> tuple[float, ...] | None:
-        """The given quantiles; None where there are no members."""
+        """The checked quantiles; None without members."""
         if quantiles is not None:
             require_members(self.members)
         return None if self.members is None else checked_quantiles(quantiles)
@@ -421,7 +428,7 @@ class Evaluation:
         return self.origin.local(points, self.domain.axes)
 
     def _answers(self, query: Query, count: int) -> tuple[Callable, int]:
-        """points ↦ columns by name, and how many points to give it at a time."""
+        """(function points ↦ columns by name, number of points per call)."""
         if self.members is None or query.quantiles is None:
             context = _encode(self.model, self.readings)
             return (
@@ -447,10 +454,10 @@ class Evaluation:
 
 
 def _parts_of_grid(sizes: Mapping[str, int], count: int | None) -> Iterator[dict[str, slice]]:
-    """Where the parts of a grid lie, each of at most so many points; None: a single part.
+    """Yield the slices of the parts of a grid, each of at most `count` points; None for a single part.
 
-    The slowest dimension along which a part may have several positions is divided into pieces of
-    equal length, those before it into single positions, and those after it stay whole.
+    The slowest dimension along which a part may have several positions is divided into pieces of equal
+    length. Slower dimensions are divided into single positions, and faster ones stay whole.
     """
     dims, lengths = list(sizes), list(sizes.values())
     whole = {dim: slice(0, size) for dim, size in sizes.items()}
@@ -467,21 +474,20 @@ def _parts_of_grid(sizes: Mapping[str, int], count: int | None) -> Iterator[dict
 
 
 def _with_quantiles(data: dict, quantiles: Sequence[float]) -> dict:
-    """The variables, those of quantiles stacked along a dimension: `u_quantile` for those of `u`."""
-    found = {name: variable for name, variable in data.items() if QUANTILE not in name}
-    for name in list(found):
+    """The variables with the quantiles of each stacked along a dimension, as `u_quantile` for `u`."""
+    variables = {name: variable for name, variable in data.items() if QUANTILE not in name}
+    for name in list(variables):
         columns = [data[c] for p in quantiles if (c := quantile_column(name, p)) in data]
         if columns:
-            dims = ("quantile", *np.atleast_1d(found[name][0]).tolist())
-            found[f"{name}_quantile"] = (dims, np.stack([column[1] for column in columns]))
-    return found
+            dims = ("quantile", *np.atleast_1d(variables[name][0]).tolist())
+            variables[f"{name}_quantile"] = (dims, np.stack([column[1] for column in columns]))
+    return variables
 
 
 def masked(dataset: xr.Dataset, domain: Domain) -> xr.Dataset:
-    """The dataset with NaN outside the shape, and a coordinate `mask` that is 1 inside and 0
-    outside.
+    """The dataset with NaN outside the shape, and a coordinate `mask` that is 1 inside and 0 outside.
 
-    On a grid the mask lies over the axes of space; else over the points.
+    On a grid the dimensions of the mask are the axes of space, otherwise the points.
     """
     over = tuple(axis for axis in reversed(domain.axes) if axis != "t")
     columns = [dataset[axis].to_numpy() for axis in over]
@@ -509,10 +515,10 @@ def _decode(model: AbstractFieldModel, context, points):
 
 
 def _padded(chunk: np.ndarray, size: int) -> np.ndarray:
-    """The chunk, padded to the size of all others, so that one compiled program serves them."""
+    """The chunk, padded to the size of all others, so that one compiled program serves all."""
     return np.resize(chunk, (size, chunk.shape[1]))
 
 
-@compiled  # once for all parts of a grid: `values` is the same function
+@compiled  # compiled once for all parts of a grid, since `values` is the same function
 def _answer(values: Callable, model: AbstractFieldModel, context, points):
     return jax.vmap(lambda z: values(lambda y: model.decode(context, y), z))(points)

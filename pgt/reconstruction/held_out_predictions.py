@@ -1,4 +1,4 @@
-"""Predictions of readings by a fit that did not see them."""
+"""Readings with predictions by fits that did not see them, for calibrated bands and their coverage."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def predicted_readings(result: "Reconstruction") -> dict[str, Predicted]:
-    """By field, readings beside the predictions of the members."""
+    """Readings with the predictions of the members, by field."""
     members, record = require_members(result.members), result.record.get("members", {})
     if record.get("left_out_spread") is not None and result.left_out_predictions is not None:
         return _left_out_in_closed_form(result, np.asarray(record["left_out_spread"]))
@@ -29,24 +29,31 @@ def predicted_readings(result: "Reconstruction") -> dict[str, Predicted]:
 
 
 def _left_out_in_closed_form(result: "Reconstruction", spreads: np.ndarray) -> dict[str, Predicted]:
-    """Every reading beside its prediction from all others, by a closed form; `spreads` are the
-    standard deviations of these predictions, field after field, in units of the field's spread.
+    """Every reading with its leave-one-out prediction in closed form, by field.
+
+    `spreads` are the standard deviations of these predictions, field after field, in units of each
+    field's spread.
     """
     readings, predictions = result.observations, np.asarray(result.left_out_predictions)
-    found, start = {}, 0
+    by_field, start = {}, 0
     for column, name in enumerate(readings.fields):
         rows, _, values, _ = readings.measured(name)
-        own = spreads[start : start + len(rows)] * float(result.model.scaling.spread[column])
+        sigmas = spreads[start : start + len(rows)] * float(result.model.scaling.spread[column])
         start += len(rows)
         if len(rows):
-            parts = np.asarray(values, float), predictions[rows, column], own, np.zeros(len(rows))
-            found[name] = Predicted(*parts, require_members(result.members).independent)
-    return found
+            parts = (
+                np.asarray(values, float),
+                predictions[rows, column],
+                sigmas,
+                np.zeros(len(rows)),
+            )
+            by_field[name] = Predicted(*parts, require_members(result.members).independent)
+    return by_field
 
 
 def _noise_model(result: "Reconstruction", common: float | list[float] | None) -> NoiseModel | None:
-    """σ of readings as PGT-UW predicts it, else that of a posterior (one number or one per field);
-    None where there is neither.
+    """The function that gives σ of readings: that of PGT-UW, or else the `common` σ of a posterior (one
+    number, or one per field); None without either.
     """
     fields = result.pde.fields
     predicted = noise_model(result.model, encoded_readings(result), fields)
@@ -59,8 +66,9 @@ def _noise_model(result: "Reconstruction", common: float | list[float] | None) -
 
 
 def encoded_readings(result: "Reconstruction") -> Observations:
-    """The readings that `result.model` encodes, counted from its origin: the first member of an
-    ensemble may have been fitted to a random draw of them.
+    """The readings that `result.model` encodes, relative to its origin.
+
+    The first member of an ensemble may have been fitted to a bootstrap draw of the readings.
     """
     if result.members is None:
         return result.model.scaling.origin.readings(result.observations)

@@ -1,10 +1,9 @@
-"""Integrals of a fitted field over walls and the domain: values, fluxes, forces, totals, with error
-bars.
+"""Integrals of a fitted field over walls and the domain, with error bars: fluxes, flows, forces, totals.
 
-Normals point out of the domain: into a cylinder that is an obstacle. Error bars are the spread of
-the members' own integrals, so that errors that cancel along a wall cancel here as well, combined
-with the difference to a sum over half as many places. That difference is more than the error of the
-sum; at a sharp corner it exceeds the spread of a fit of exact readings.
+Normals point out of the domain, for example into a cylinder that is an obstacle. Error bars combine two
+parts. The spread of the members' integrals is the first, so that errors that cancel along a wall also
+cancel here. The difference to a quadrature with half as many places is the second. It is larger than the
+error of the quadrature; at a sharp corner it exceeds the spread of a fit of exact readings.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ from jaxtyping import Float
 from pgt.core.arguments import Number
 from pgt.core.checked import checked
 from pgt.core.errors import InputError, warn_of
-from pgt.core.numbers import as_numbers
+from pgt.core.number_arrays import as_numbers
 from pgt.core.unknown import Unknown
 from pgt.data.condition_regions import Faces, Spread
 from pgt.data.coordinate_systems import CARTESIAN, scale_factors, volume_factor
@@ -29,13 +28,13 @@ from pgt.physics.unknown_conditions import bare
 from pgt.physics.wall_conditions import PRESSURE, velocity_in
 from pgt.reconstruction.evaluation import Evaluation
 
-# The number of points inside the domain for a total, and their largest number along an axis.
+# The number of points inside the domain for a total, and their largest number along an axis. More points
+# are more exact and take longer.
 MAX_POINTS_INSIDE = 4096
 MAX_POINTS_PER_AXIS = 256
-# The number of points on the walls of a plane: all on one shape, fewer on each where walls share a
-# name.
+# The number of points on the walls of a plane. Walls that share a name also share the points.
 MAX_POINTS_ON_WALL = 1 << 13
-# The number of instants, where none are given.
+# The default number of instants.
 DEFAULT_INSTANTS = 11
 
 Values = dict[str, Float[np.ndarray, "k _"]]  # (members, places)
@@ -50,7 +49,7 @@ class IntegrationPart:
     ----------
     places, normals : points and outer normals.
     weight : the length, area or volume that each place represents.
-    coarser : the same with half as many places, where a sum over them is not exact.
+    coarser : the same part with half as many places; None if the quadrature is exact.
     """
 
     places: Float[np.ndarray, "n k"]
@@ -64,9 +63,9 @@ class Integrals:
     """Integrals of a fitted field, as `result.integrals` of a `Reconstruction`.
 
     A wall is named as in a condition: `"cylinder"`, or `axis="x", side="upper"` for an end of the box;
-    `where` chooses a part of it. `t` is an instant or several, 11 over the whole time by default.
-    The end of a line is one place: what goes through it is per area; in cylindrical coordinates per
-    length of the axis, in spherical ones a total.
+    `where` chooses a part of it. `t` is an instant or several, by default 11 over the whole time.
+    The end of a line is one place. A flux through it is per area; in cylindrical coordinates it is per
+    length of the axis, and in spherical ones it is the total.
     """
 
     evaluation: Evaluation
@@ -75,26 +74,30 @@ class Integrals:
     def values(
         self, wall: str | None = None, quantities: Sequence[str] | None = None, t=None, **which
     ) -> xr.Dataset:
-        """Fields, derivatives, and `u_n`, the slope of every field across the wall, at its places."""
+        """The fields or other quantities on a wall, and the normal derivative `u_n` of every field."""
         part, fields = self._wall(wall, is_even=True, **which), self.evaluation.pde.fields
-        asked = tuple(quantities or fields)
+        requested = tuple(quantities or fields)
         slopes = [f"{f}_{a}" for f in fields for a in self._space]
 
         def table(values: Values, part: IntegrationPart) -> Values:
             across = {f"{f}_n": self._across(values, f, part) for f in fields}
-            return {name: values[name] for name in asked} | across
+            return {name: values[name] for name in requested} | across
 
-        found = self._dataset(self._each_instant(part, (*asked, *slopes), table, t), t, ("point",))
-        for name, at in ("", part.places), ("n_", part.normals):
-            own = {f"{name}{a}": ("point", at[:, k]) for k, a in enumerate(self._space)}
-            found = found.assign_coords(own)
-        return found
+        dataset = self._dataset(
+            self._each_instant(part, (*requested, *slopes), table, t), t, ("point",)
+        )
+        for name, columns in ("", part.places), ("n_", part.normals):
+            coordinates = {
+                f"{name}{a}": ("point", columns[:, k]) for k, a in enumerate(self._space)
+            }
+            dataset = dataset.assign_coords(coordinates)
+        return dataset
 
     @checked
     def flux(
         self, wall: str | None = None, field: str = "u", coefficient: Number = 1.0, t=None, **which
     ) -> xr.Dataset:
-        """∫ −coefficient ∂u/∂n dS: what is conducted out of the domain through a wall."""
+        """∫ −coefficient ∂u/∂n dS, the diffusive flux out of the domain through a wall."""
         names = [f"{field}_{a}" for a in self._space]
 
         def table(values: Values, part: IntegrationPart) -> Values:
@@ -104,7 +107,7 @@ class Integrals:
 
     @checked
     def flow(self, wall: str | None = None, t=None, **which) -> xr.Dataset:
-        """∫ (u, v)·n dS: what flows out of the domain through a wall."""
+        """∫ (u, v)·n dS, the flow out of the domain through a wall."""
         velocity = self._velocity()
 
         def table(values: Values, part: IntegrationPart) -> Values:
@@ -120,8 +123,8 @@ class Integrals:
         """The force of the fluid on a wall, −∫ (−p n + μ (∇u + ∇uᵀ) n) dS, by axis, and in the plane the
         torque about the origin.
 
-        `viscosity` is μ; by default that of the equation: with a kinematic one, and p divided by the
-        density, so is the force.
+        `viscosity` is μ, by default that of the equation. With a kinematic viscosity, and p divided by
+        the density, the force is also divided by the density.
         """
         velocity = self._velocity()
         if PRESSURE not in self.evaluation.pde.fields:
@@ -131,11 +134,11 @@ class Integrals:
 
         def table(values: Values, part: IntegrationPart) -> Values:
             traction = _traction(values, velocity, self._space, part.normals, mu)
-            found = {f"f{a}": -part.weight * traction[k] for k, a in enumerate(self._space)}
+            by_axis = {f"f{a}": -part.weight * traction[k] for k, a in enumerate(self._space)}
             if len(self._space) == 2:
-                (x, y), (fx, fy) = part.places.T, found.values()
-                found["torque"] = x * fy - y * fx
-            return found
+                (x, y), (fx, fy) = part.places.T, by_axis.values()
+                by_axis["torque"] = x * fy - y * fx
+            return by_axis
 
         return self._summed(self._wall(wall, **which), names, table, t)
 
@@ -168,12 +171,12 @@ class Integrals:
         *,
         is_even: bool = False,
     ) -> IntegrationPart:
-        """A wall of the shape, or ends of the box; weights are areas in space."""
+        """The part of a wall of the shape, or of ends of the box, whose weights are areas in space."""
         if wall is None and len(self._space) == 1:
-            found = _end_points(self._domain.walls(axis, side, where), self._domain)
+            part = _end_points(self._domain.walls(axis, side, where), self._domain)
         else:
-            found = _wall(self._domain.space, wall, axis, side, where, is_even)
-        return _in_space(found, self._domain)
+            part = _wall(self._domain.space, wall, axis, side, where, is_even)
+        return _in_space(part, self._domain)
 
     def _velocity(self) -> tuple[str, ...]:
         velocity = velocity_in(self.evaluation.pde.fields, self._domain)
@@ -183,12 +186,12 @@ class Integrals:
         return velocity
 
     def _viscosity(self) -> float:
-        given = getattr(bare(self.evaluation.pde), "viscosity", None)
-        if given is None:
+        viscosity = getattr(bare(self.evaluation.pde), "viscosity", None)
+        if viscosity is None:
             raise InputError(
                 "force: the equation has no viscosity; write force(..., viscosity=0.01)."
             )
-        return float(given.value if isinstance(given, Unknown) else given)
+        return float(viscosity.value if isinstance(viscosity, Unknown) else viscosity)
 
     def _across(self, values: Values, field: str, part: IntegrationPart) -> np.ndarray:
         across = part.normals / scale_factors(self._domain.coordinates, self._space, part.places)
@@ -201,10 +204,10 @@ class Integrals:
         low, high = self._domain.bounds("t")
         if t is None:
             return np.linspace(low, high, DEFAULT_INSTANTS)
-        found = np.atleast_1d(seconds("t", t) if are_dates(t) else as_numbers("t", t))
-        if found.ndim != 1 or not found.size or not np.isfinite(found).all():
+        instants = np.atleast_1d(seconds("t", t) if are_dates(t) else as_numbers("t", t))
+        if instants.ndim != 1 or not instants.size or not np.isfinite(instants).all():
             raise InputError(f"t={t!r}: write an instant, or a list of them.")
-        return found
+        return instants
 
     def _each_instant(
         self,
@@ -213,19 +216,19 @@ class Integrals:
         table: Callable[[Values, IntegrationPart], Values],
         t,
     ) -> list[Values]:
-        """The table of every instant, at the places of a part."""
+        """The `table` of values at the places of a part, for every instant."""
         moments = self._instants(t)
         if moments is not None and beyond("t", moments, self._domain).any():
             warn_of(
                 f"t={t!r} lies outside {self._domain}, where nothing was fitted: it is a guess."
             )
         columns = [()] if moments is None else [(moment,) for moment in moments]
-        found = []
+        tables = []
         for column in columns:
             times = (np.full(len(part.places), moment) for moment in column)
             points = np.column_stack([part.places, *times])
-            found.append(table(self.evaluation.evaluate_by_member(names, points), part))
-        return found
+            tables.append(table(self.evaluation.evaluate_by_member(names, points), part))
+        return tables
 
     def _summed(
         self,
@@ -234,40 +237,44 @@ class Integrals:
         table: Callable[[Values, IntegrationPart], Values],
         t,
     ) -> xr.Dataset:
-        found = _sums(self._each_instant(part, names, table, t))
-        if part.coarser is None or all(len(v) < 2 for v in found[0].values()):
-            return self._dataset(found, t, ())
+        sums = _sums(self._each_instant(part, names, table, t))
+        if part.coarser is None or all(len(v) < 2 for v in sums[0].values()):
+            return self._dataset(sums, t, ())
         coarse = _sums(self._each_instant(part.coarser, names, table, t))
-        return self._dataset(found, t, (), coarse)
+        return self._dataset(sums, t, (), coarse)
 
     def _dataset(
-        self, found: list[Sums], t, dims: tuple[str, ...], coarse: list[Sums] | None = None
+        self, tables: list[Sums], t, dims: tuple[str, ...], coarse: list[Sums] | None = None
     ) -> xr.Dataset:
-        """Means over the members by instant, and where there are several their spread, combined
-        with the difference to a `coarse` sum.
+        """A dataset of the means over the members by instant, and of their spread if there are several.
+
+        The spread is combined with the difference to a `coarse` sum.
         """
         moments = self._instants(t)
-        single = moments is None or (t is not None and np.ndim(t) == 0)
+        is_single = moments is None or (t is not None and np.ndim(t) == 0)
         if moments is not None and are_counted(self.evaluation.units):
             moments = dates(moments)
         data = {}
-        for name in found[0]:
-            values = np.stack([one[name] for one in found])  # instants, members, places
+        for name in tables[0]:
+            values = np.stack([table[name] for table in tables])  # instants, members, places
             parts = {name: values.mean(axis=1)}
             if values.shape[1] > 1:
-                off = 0.0
+                difference = 0.0
                 if coarse is not None:
-                    off = values.mean(axis=1) - np.stack([one[name].mean(axis=0) for one in coarse])
-                parts[f"{name}_std"] = np.hypot(values.std(axis=1, ddof=1), off)
+                    difference = values.mean(axis=1) - np.stack(
+                        [table[name].mean(axis=0) for table in coarse]
+                    )
+                parts[f"{name}_std"] = np.hypot(values.std(axis=1, ddof=1), difference)
             for key, array in parts.items():
-                data[key] = (dims, array[0]) if single else (("t", *dims), array)
-        coords = {} if moments is None else {"t": moments[0] if single else moments}
+                data[key] = (dims, array[0]) if is_single else (("t", *dims), array)
+        coords = {} if moments is None else {"t": moments[0] if is_single else moments}
         return xr.Dataset(data, coords)
 
 
 def _wall(space: Domain, wall: str | None, axis, side: str, where: str | None, is_even: bool):
-    """The part of the boundary, for a sum with all its corners and ends; else evenly spread places,
-    each with its normal.
+    """A part of the boundary, with quadrature points that include corners and ends.
+
+    If `is_even` or not in a plane, its places are evenly spread, each with its normal.
     """
     parts = space.boundary(wall, axis, side, where)
     if not is_even and len(space.axes) == 2:
@@ -275,9 +282,9 @@ def _wall(space: Domain, wall: str | None, axis, side: str, where: str | None, i
             *gather_points(parts, MAX_POINTS_ON_WALL),
             IntegrationPart(*gather_points(parts, MAX_POINTS_ON_WALL // 2)),
         )
-    found = Spread.on(space.box, parts)
-    places, normals = np.asarray(found.places, float), np.asarray(found.normals, float)
-    return _equal_weights(places, normals, float(found.area))
+    spread = Spread.on(space.box, parts)
+    places, normals = np.asarray(spread.places, float), np.asarray(spread.normals, float)
+    return _equal_weights(places, normals, float(spread.area))
 
 
 def _inside(space: Domain, count: int, coarser: IntegrationPart | None = None) -> IntegrationPart:
@@ -293,7 +300,7 @@ def _volume_factors(domain: Domain, places: Float[np.ndarray, "n k"]) -> Float[n
 
 
 def _in_space(part: IntegrationPart, domain: Domain) -> IntegrationPart:
-    """The same with areas in space for those in the coordinates."""
+    """The part with areas in space in place of areas in the coordinates."""
     if domain.coordinates == CARTESIAN:
         return part
     along_normal = np.sum(
@@ -305,30 +312,30 @@ def _in_space(part: IntegrationPart, domain: Domain) -> IntegrationPart:
 
 
 def _equal_weights(places, normals, area: float) -> IntegrationPart:
-    """Places with equal weights; every second of them is the coarser part."""
+    """A part with equal weights; every second place belongs to the coarser part."""
     half = IntegrationPart(places[::2], normals[::2], area / len(places[::2]))
     return IntegrationPart(places, normals, area / len(places), half)
 
 
-def _sums(found: list[Values]) -> list[Sums]:
-    return [{name: values.sum(axis=1) for name, values in one.items()} for one in found]
+def _sums(tables: list[Values]) -> list[Sums]:
+    return [{name: values.sum(axis=1) for name, values in table.items()} for table in tables]
 
 
-def _end_points(found: Faces | Spread, domain: Domain) -> IntegrationPart:
+def _end_points(faces: Faces | Spread, domain: Domain) -> IntegrationPart:
     """The ends of a line, each a place of weight 1."""
-    assert isinstance(found, Faces)
-    places = [[domain.bounds(axis)[side]] for axis, side in found.pairs]
-    normals = [[2.0 * side - 1.0] for _, side in found.pairs]
+    assert isinstance(faces, Faces)
+    places = [[domain.bounds(axis)[side]] for axis, side in faces.pairs]
+    normals = [[2.0 * side - 1.0] for _, side in faces.pairs]
     return IntegrationPart(np.array(places), np.array(normals), 1.0)
 
 
 def _traction(values: Values, velocity, space, normals, viscosity: float) -> list[np.ndarray]:
     """σ n by axis."""
-    found = []
+    components = []
     for k, u in enumerate(velocity):
         shear = sum(
             (values[f"{u}_{a}"] + values[f"{velocity[j]}_{space[k]}"]) * normals[:, j]
             for j, a in enumerate(space)
         )
-        found.append(-values[PRESSURE] * normals[:, k] + viscosity * np.asarray(shear))
-    return found
+        components.append(-values[PRESSURE] * normals[:, k] + viscosity * np.asarray(shear))
+    return components

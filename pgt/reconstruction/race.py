@@ -1,14 +1,19 @@
 """The score of an answer, and the rule by which the candidates of a plan race.
 
-methods/plan.py states the rule. The score joins the root mean square error at readings that the candidate
-was not given, in units of their spread, with the residual of the equation at fresh points, in units of
-its typical size. Networks hold readings out; the closed form and the solver leave the same readings out
-without another fit. Readings alone would prefer a model that follows them and violates the equation, and
-say little of hidden fields.
+methods/plan.py states the rule. With the root mean square error e at readings that the candidate was not
+given, in units of their spread, and the residual r of the equation at fresh points, in units of its
+typical size,
 
-A score does not tell a poor model from a good one with noisy readings. Their residuals do: those of a
-poor model are correlated between neighbors or concentrated at a front, or the model violates the equation
-as much as it misses the readings, or interpolation without the equation predicts better.
+    score = √(e² + r²)
+
+Networks hold readings out; the closed form and the solver predict the same readings without another fit.
+The error e alone would favor a model that follows the readings and violates the equation, and it says
+little about hidden fields.
+
+A score does not distinguish a poor model from a good one with noisy readings, but the residuals do. A
+poor model has residuals that are correlated between neighbors or concentrated at a front, or it
+violates the equation as much as it misses the readings, or interpolation without the equation predicts
+better.
 """
 
 from dataclasses import replace
@@ -40,7 +45,8 @@ from pgt.uncertainty.held_out import (
 )
 from pgt.uncertainty.outcome import Outcome
 
-# Another candidate needs this share of the seconds: with less, a network hardly does more than compile.
+# Another candidate is fitted only if at least this share of the seconds is left. With less, most of the
+# time of a network is compilation.
 MIN_SHARE_LEFT = 0.25
 # The share of the seconds that is reserved for the errors and the record of a candidate.
 JUDGING_SHARE = 0.05
@@ -57,14 +63,14 @@ ABOVE_NOISE = (
 
 
 def why_next(outcome: Outcome, task: Task, following: Candidate, spent: float) -> str:
-    """Why the following candidate is fitted after this outcome; empty where it is not.
+    """Why the following candidate is fitted after this outcome; empty if it is not.
 
-    `spent` are the seconds since the beginning of the call.
+    `spent` is the number of seconds since the beginning of the call.
     """
     seconds = total_seconds(task.requested_training or task.training)
     if seconds is not None:
-        left = seconds - spent - posterior_seconds(outcome.fit)
-        if left < MIN_SHARE_LEFT * seconds:
+        seconds_left = seconds - spent - posterior_seconds(outcome.fit)
+        if seconds_left < MIN_SHARE_LEFT * seconds:
             return ""
     if outcome.fit.stopped == COEFFICIENT_NOT_AT_REST:
         return NOT_CONVERGED
@@ -82,9 +88,10 @@ def why_next(outcome: Outcome, task: Task, following: Candidate, spent: float) -
 
 
 def score(outcome: Outcome, task: Task, rows: np.ndarray | None = None) -> float:
-    """The error at readings that were not fitted, joined with the residual of the equation.
+    """√(e² + r²) with the error e at readings that were not fitted and the residual r of the equation.
 
-    `rows` are the readings that judge, where the answer has to be known without them.
+    With `rows`, the error is that at these readings, as if they had been held out, if the method knows
+    it.
     """
     error = outcome.held_out_error
     if rows is not None and len(rows) and outcome.held_out_error_without is not None:
@@ -93,22 +100,26 @@ def score(outcome: Outcome, task: Task, rows: np.ndarray | None = None) -> float
 
 
 def equation_residual(outcome: Outcome, task: Task) -> float:
-    """The root mean square residual of the equation at fresh points, relative to its typical size; 0 for
-    a solution on a mesh, which fulfills the equation to its tolerance."""
+    """The root mean square residual of the equation at fresh points, relative to its typical size.
+
+    It is 0 for a solution on a mesh, which fulfills the equation to its tolerance.
+    """
     if isinstance(task.model, Solver) or not task.problem.equation_scales:
         return 0.0
     return mean_square_residuals(outcome.fit.model, outcome.fit.pde, task.problem)[1] ** 0.5
 
 
 def is_better(other: Outcome, task: Task, best: Outcome, task_of_best: Task) -> bool:
-    """Whether the other outcome, of `task`, has a significantly smaller score at the readings that it was
-    not given."""
+    """Whether the outcome `other` of `task` has a significantly smaller score than `best`.
+
+    Both are judged by the readings that `other` was not given.
+    """
     if other.held_out_error is None:
         return False
-    judges = task.held_out if len(task.held_out) else task.problem.observations
-    count = int(np.asarray(judges.mask).sum())
-    of_best = score(best, task_of_best, task.rows_held_out)
-    return np.isfinite(of_best) and is_less(score(other, task), of_best, count)
+    judging_readings = task.held_out if len(task.held_out) else task.problem.observations
+    count = int(np.asarray(judging_readings.mask).sum())
+    best_score = score(best, task_of_best, task.rows_held_out)
+    return np.isfinite(best_score) and is_less(score(other, task), best_score, count)
 
 
 def is_noise(outcome: Outcome, task: Task) -> bool:
@@ -118,7 +129,7 @@ def is_noise(outcome: Outcome, task: Task) -> bool:
     if is_exact(error) and not task.noise:
         return False  # so small a misfit may be the model's own
     if outcome.held_out_error_without is None and len(task.held_out):
-        # A network that has memorized its readings misses others by more.
+        # A network that has memorized its readings has a larger error at others.
         count = int(np.asarray(task.held_out.mask).sum())
         noise = task.noise or mean_square_residuals(fit.model, fit.pde, task.problem)[0] ** 0.5
         if is_less(noise, error, count):
@@ -130,21 +141,23 @@ def is_noise(outcome: Outcome, task: Task) -> bool:
 
 
 def is_worse_than_interpolation(outcome: Outcome, task: Task) -> bool:
-    """Whether interpolation without the equation predicts significantly better: then converged
-    coefficients may be those of a local optimum, or a network too small for the field."""
+    """Whether interpolation without the equation predicts significantly better.
+
+    Then the coefficients may be those of a local optimum, or a network may be too small for the field.
+    """
     predictions = _predictions(outcome, task)
     if predictions is None:
         return False
     readings = task.problem.origin.physical(task.problem.observations)
     spreads = {name: float(readings.measured(name).values.std()) for name in readings.fields}
     return any(
-        found.is_significant and (found.of_spread or 0.0) > (found.interpolated_of_spread or np.inf)
-        for found in held_out_errors(predictions, spreads).values()
+        error.is_significant and (error.of_spread or 0.0) > (error.interpolated_of_spread or np.inf)
+        for error in held_out_errors(predictions, spreads).values()
     )
 
 
 def _predictions(outcome: Outcome, task: Task) -> HeldOutPredictions | None:
-    """Readings that were not fitted beside what the outcome and interpolation predict."""
+    """The readings that were not fitted, with predictions by the outcome and by interpolation."""
     origin, domain = task.problem.origin, task.domain
     readings = origin.physical(task.problem.observations)
     if outcome.left_out_predictions is not None:
@@ -159,7 +172,7 @@ def _predictions(outcome: Outcome, task: Task) -> HeldOutPredictions | None:
 
 
 def with_seconds_left(task: Task, spent: float, share: float = 1.0) -> Task:
-    """The task with a share of the seconds that are left, where there is a limit.
+    """The task with a share of the remaining seconds, or unchanged without a limit.
 
     >>> import pgt
     >>> readings, domain = pgt.sample(pgt.datasets.heat(), n=40), pgt.Domain(x=(0, 1), t=(0, 1))
@@ -172,14 +185,14 @@ def with_seconds_left(task: Task, spent: float, share: float = 1.0) -> Task:
     training, seconds = task.training, total_seconds(task.training)
     if seconds is None:
         return task
-    left = share * max((1 - JUDGING_SHARE) * seconds - spent, JUDGING_SHARE * seconds)
+    seconds_left = share * max((1 - JUDGING_SHARE) * seconds - spent, JUDGING_SHARE * seconds)
     if training.polish and training.seconds is None:
-        shorter = replace(training, polish=replace(training.polish, seconds=left))
+        shorter = replace(training, polish=replace(training.polish, seconds=seconds_left))
     elif training.polish and training.polish.seconds is not None:
-        part = left / seconds
-        polish = replace(training.polish, seconds=part * training.polish.seconds)
-        shorter = replace(training, seconds=part * (training.seconds or 0.0), polish=polish)
+        factor = seconds_left / seconds
+        polish = replace(training.polish, seconds=factor * training.polish.seconds)
+        shorter = replace(training, seconds=factor * (training.seconds or 0.0), polish=polish)
     else:
-        shorter = replace(training, seconds=left)
+        shorter = replace(training, seconds=seconds_left)
     # The time left depends on the machine, but a continued run has to be the same run.
     return replace(task, training=shorter, requested_training=training)

@@ -1,4 +1,8 @@
-"""The result of a fit: a field that can be evaluated anywhere."""
+"""The result of a fit: a field that can be evaluated anywhere, with its error and its doubts.
+
+`Reconstruction` is what `reconstruct` and `solve` return. Its methods are short: each calls the module of
+this package or of `pgt.uncertainty` that does the work.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -44,7 +48,7 @@ from pgt.uncertainty.members import Members, require_members
 from pgt.uncertainty.verdict import Evidence, judge
 
 FILE = "reconstruction"
-# Parts of the result that are read by the library; `dir` does not list them.
+# Attributes that only the library reads; `dir` does not list them.
 INTERNAL = {"record", "members", "evaluation", "evidence"}
 Of = Literal["field", "reading"]
 Level = Annotated[float, Limits(above=0, below=1)]
@@ -57,16 +61,16 @@ class Reconstruction(eqx.Module):
     are the learned coefficients; `history` is the course of training; `summary` describes the run;
     `verdict` says how far to trust it, `doubts` what is doubtful; `plot` and `report` show it.
 
-    A property takes no argument and says what is known of the fit; a method takes arguments, or returns
-    a table or a file. `dir` lists both, without what they are made of.
+    A property takes no argument and describes the fit; a method takes arguments, or returns a table or a
+    file. `dir` lists both, without the attributes that only the library reads.
 
-    `left_out_predictions` are the predictions of each reading from all others, where the method has
-    a closed form.
+    `left_out_predictions` are the leave-one-out predictions of the readings, if the method has a closed
+    form.
 
-    Where error bars were asked for, `members` are the fields they are made of. `at` and `grid` then
-    give the mean over the members (`u`), their standard deviation (`u_std`) and the quantiles asked for
-    (`u_quantile`); `parameters` is their median. `model`, `pde` and `residual` are those of the fit for a
-    posterior, those of the first member for an ensemble.
+    With error bars, `members` are the fields that they come from. `at` and `grid` then give the mean over
+    the members (`u`), their standard deviation (`u_std`) and the requested quantiles (`u_quantile`);
+    `parameters` is their median. `model`, `pde` and `residual` are those of the fit for a posterior, and
+    those of the first member for an ensemble.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=30)
@@ -112,12 +116,12 @@ class Reconstruction(eqx.Module):
         points : (n, d) array with columns in the order of the domain's axes, or a dict by axis.
         quantities : fields, derivatives ("u_xx") or "vorticity", "divergence", "speed".
             Default: all fields.
-        quantiles : of the members, between 0 and 1. Those of "u" are "u_quantile", over a dimension
-            "quantile": `.u_quantile.sel(quantile=0.05)`. One number alone is no dimension.
+        quantiles : quantiles of the members, between 0 and 1. Those of "u" are "u_quantile", over a
+            dimension "quantile": `.u_quantile.sel(quantile=0.05)`. A single number adds no dimension.
         **axes : instead of `points`, numbers by axis: `at(x=0.5, t=[0.1, 0.2])`.
 
-        Points outside the domain are answered with a warning, and marked by a coordinate `outside`; where
-        it has a shape, what lies outside that is NaN, and a coordinate `mask` is 0.
+        Points outside the domain are answered with a warning, and marked by a coordinate `outside`. If
+        the domain has a shape, values outside it are NaN, and a coordinate `mask` is 0 there.
         """
         if (points is None) != bool(axes):
             raise InputError("at: write either points, or every axis by name: at(x=0.5, t=0.5).")
@@ -138,10 +142,10 @@ class Reconstruction(eqx.Module):
         Parameters
         ----------
         quantities, quantiles : as in `at`.
-        at : axes that are held at one position, which are no dimensions of the answer:
+        at : axes that are held at one position and are no dimensions of the answer:
             `result.grid(x=101, at={"t": 0.5})` is a profile at one instant.
-        **axes : by axis a list of positions, `t=[0.1, 0.2]`; or a number, of whatever type, how many
-            positions there are over the whole axis. Default: 50.
+        **axes : for each axis a list of positions, `t=[0.1, 0.2]`, or the number of positions over the
+            whole axis. Default: 50.
         """
         of = self.evaluation
         return of.gridded(axes, of.query(quantities, quantiles), at)
@@ -157,13 +161,13 @@ class Reconstruction(eqx.Module):
         progress: bool | None = None,
         **axes,
     ) -> Path:
-        """Write the field on a grid, as in `grid`, to a NetCDF file; returns its path.
+        """The path of a NetCDF file, after writing the field on a grid to it; arguments as in `grid`.
 
-        It is computed and written part by part, so that memory does not grow with the grid. `progress`:
-        show a progress bar; default: when standard error is a terminal.
+        The grid is computed and written part by part, so that memory does not grow with it. `progress`
+        says whether to show a progress bar; default: if standard error is a terminal.
         """
-        asked = quantities, quantiles
-        return display.write(self, Path(path), ".nc", asked, at, axes, progress)[0]
+        requested = quantities, quantiles
+        return display.write(self, Path(path), ".nc", requested, at, axes, progress)[0]
 
     @checked
     def to_zarr(
@@ -176,14 +180,16 @@ class Reconstruction(eqx.Module):
         progress: bool | None = None,
         **axes,
     ) -> Path:
-        """Write the field on a grid to a Zarr store; as `to_netcdf`."""
-        asked = quantities, quantiles
-        return display.write(self, Path(path), ".zarr", asked, at, axes, progress)[0]
+        """The path of a Zarr store, after writing the field on a grid to it; as `to_netcdf`."""
+        requested = quantities, quantiles
+        return display.write(self, Path(path), ".zarr", requested, at, axes, progress)[0]
 
     @checked
     def functions(self, quantiles: float | Sequence[float] | None = None, **axes) -> xr.Dataset:
-        """Unknown functions of equation and conditions, each over its own coordinates, or over the range
-        of the field that it depends on; as `grid`."""
+        """The unknown functions of equation and conditions; arguments as in `grid`.
+
+        Each is a function of its coordinates, or of the field that it depends on, over the range of that.
+        """
         checked = self.evaluation.query(None, quantiles).quantiles
         states = state_functions(self.pde, self.members, axes, checked)
         of_coordinates = {a: size for a, size in axes.items() if a in self.domain.axes}
@@ -209,31 +215,31 @@ class Reconstruction(eqx.Module):
     def predict_readings(
         self, readings: Observations, members: bool = False
     ) -> Float[np.ndarray, "*k n c"]:
-        """The predictions of readings, averages over boxes included: (n, c), a column per field.
+        """(n, c) the predictions of readings, with averages over their boxes and a column per field.
 
-        With `members` those of each member, (k, n, c).
+        With `members` they are those of each member, (k, n, c).
         """
         of, readings = self.evaluation, readings.aligned(self.pde.fields)
         return of.predict_readings_by_member(readings) if members else of.predict_readings(readings)
 
     @property
     def integrals(self) -> Integrals:
-        """Values on walls, fluxes, flows and forces through them, and totals."""
+        """Values, fluxes, flows and forces on walls, and totals over the domain."""
         return Integrals(self.evaluation)
 
     # ------------------------------------------------------------------------------ know
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The learned coefficients, by their name in the equation."""
+        """The learned coefficients by their names in the equation."""
         pde = self.pde if self.members is None else self.members.median_equation()
         with precision(is_double(pde)):
             return {name: float(node.value) for name, node in named_coefficients(pde)}
 
     @property
     def history(self) -> xr.Dataset:
-        """The course of training, by step: `loss` and `weight` of every term, the `held_out` error,
-        and every learned `coefficient`.
+        """The course of training by step: `loss` and `weight` of every term, the `held_out` error, and
+        every learned `coefficient`.
 
         `history.loss.sel(term="data")` is the misfit of the readings, and
         `history.coefficient.sel(unknown="viscosity")` a coefficient by its name in `parameters`.
@@ -242,7 +248,7 @@ class Reconstruction(eqx.Module):
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """The stages of a least-squares fit: their costs, and why each ended."""
+        """The stages of a least-squares fit, with their costs and the reasons why they ended."""
         return stages_of(self.record)
 
     @property
@@ -256,30 +262,28 @@ class Reconstruction(eqx.Module):
     def verdict(self, folds: CrossValidation | None = None) -> Verdict:
         """Whether the fit converged, its error at held-out readings, and what is doubtful.
 
-        With `folds` (see `cross_validate`) all readings judge the fit, instead of those held out of
-        it.
+        With `folds` (see `cross_validate`), all readings judge the fit, not only those held out of it.
         """
         return judge(self.evidence(folds))
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
-        """What is doubtful about the fit, the most serious first; empty where nothing is."""
+        """The reasons not to trust the fit, the most serious first; empty if there are none."""
         return self.verdict().doubts
 
     @property
     def field_error(self) -> dict[str, FieldError]:
-        """By field, the stated error over the whole domain, relative to the field's spread; empty
-        where it is not known.
+        """The stated error of each field over the domain, relative to its spread; empty if not known.
 
         `pgt.uncertainty.field_error` explains how it is computed.
         """
-        found = self.record.get("field_error") or {}
-        return {name: FieldError(**error) for name, error in found.items()}
+        errors = self.record.get("field_error") or {}
+        return {name: FieldError(**error) for name, error in errors.items()}
 
     @checked
     def evidence(self, folds: CrossValidation | None = None) -> Evidence:
-        """The evidence of `verdict`: readings beside predictions, the course of training, doubts
-        about unknowns.
+        """The evidence that `verdict` is based on: readings with predictions, the course of training, and
+        what is known about unknowns.
         """
         return evidence_of(self, folds)
 
@@ -287,7 +291,7 @@ class Reconstruction(eqx.Module):
     def intervals(self, level: Level = 0.9) -> dict[str, Estimate]:
         """The learned coefficients with their intervals, and whether the readings determine them.
 
-        Without error bars they are those of the fit's own posterior, where it is known;
+        Without error bars they come from the posterior of the fit, if it is known;
         `pgt.uncertainty.intervals.intervals` describes an `Estimate`.
         """
         return known_intervals(self, level) or intervals(self.members, level)
@@ -296,8 +300,8 @@ class Reconstruction(eqx.Module):
     def coverage(self, levels: Sequence[Level] = LEVELS) -> xr.Dataset:
         """How often bands of these levels hold readings, their width, and the CRPS.
 
-        The readings were held out; with a posterior also the others, each left out in turn. Needs
-        error bars; `pgt.uncertainty.coverage.coverage_table` describes the table.
+        It counts held-out readings, and with a posterior also the fitted ones, each left out in turn.
+        Error bars are required; `pgt.uncertainty.coverage.coverage_table` describes the table.
         """
         if not len(levels):
             raise InputError("coverage(levels=()): write at least one level, such as (0.5, 0.9).")
@@ -305,13 +309,13 @@ class Reconstruction(eqx.Module):
 
     @checked
     def band(self, points=None, level: Level = 0.9, of: Of = "field", **axes) -> xr.Dataset:
-        """`u`, `u_lower` and `u_upper`, calibrated as in `coverage`, at points or on a grid.
+        """The calibrated band `u`, `u_lower`, `u_upper` at points or on a grid; see `coverage`.
 
-        `of` is "field", or "reading" for where a new, noisy reading would lie. What is guaranteed,
-        and what is not, is described in pgt/uncertainty/calibration.py.
+        `of` is "field", or "reading" for a band of new, noisy readings. pgt/uncertainty/calibration.py
+        describes what is guaranteed.
         """
         check_either("band", points, axes)
-        found = {
+        calibrations = {
             name: calibrate(p) for name, p in held_out_predictions.predicted_readings(self).items()
         }
         values = self.grid(**axes) if points is None else self.at(points)
@@ -320,14 +324,14 @@ class Reconstruction(eqx.Module):
         )
         members, record = require_members(self.members), self.record.get("members", {})
         misfit = record.get("correlated_misfit", {})
-        return bands(values, found, level, of, noise, members.independent, misfit)
+        return bands(values, calibrations, level, of, noise, members.independent, misfit)
 
     @checked
     def suggest_sensors(self, n: Count, candidates=None) -> xr.Dataset:
-        """n places where one more reading reduces the variance most, the most informative first.
+        """The n places at which one more reading most reduces the variance, the most informative first.
 
-        `candidates` are points as in `at`; those outside the domain's shape are ignored. Default:
-        2048 that fill the domain.
+        `candidates` are points as in `at`; those outside the domain's shape are ignored. Default: 2048
+        points that fill the domain.
         """
         noise = {
             name: calibrate(p).noise
@@ -348,7 +352,7 @@ class Reconstruction(eqx.Module):
         )
 
     def misfits(self) -> pd.DataFrame:
-        """Every reading beside its prediction, and their difference in σ."""
+        """A table of every reading with its prediction, and their difference in σ."""
         parts = (self.observations, self.held_out)
         fitted, held_out = ((part, self.predict_readings(part)) for part in parts)
         return misfits.misfit_table(fitted, held_out)
@@ -357,12 +361,12 @@ class Reconstruction(eqx.Module):
     def suspicious(self, n: Count = 10) -> pd.DataFrame:
         """The n readings, fitted or held out, with the largest misfits in units of their σ.
 
-        They have their sensors and lines where the readings came from a file.
+        Readings from a file have their sensor and line.
         """
         return self._named(misfits.largest_misfits(self.misfits(), n))
 
     def drifting(self) -> pd.DataFrame:
-        """Sensors (one place, many times) whose misfits have a significant offset or trend in time.
+        """The sensors (one place, many times) whose misfits have a significant offset or trend in time.
 
         `pgt.uncertainty.misfits.drifting_sensors` describes the table.
         """
@@ -373,9 +377,7 @@ class Reconstruction(eqx.Module):
 
     @property
     def noise(self) -> dict[str, float]:
-        """σ of the readings of each field in its units: as given, else estimated from held-out
-        ones.
-        """
+        """σ of the readings of each field in its units, as given or estimated from held-out readings."""
         return misfits.noise_by_field(self.misfits())
 
     # ------------------------------------------------------------------------------ show
@@ -394,13 +396,13 @@ class Reconstruction(eqx.Module):
     def plot(self, name: str | None = None, **axes) -> Any:
         """A figure of the field with the readings on top, as `pgt.plots.field` draws it.
 
-        `name` is one of the fields, by default all; the axes are those of `grid`.
+        `name` is one of the fields; by default all are drawn. The axes are those of `grid`.
         """
         return display.plot(self, name, axes)
 
     @checked
     def report(self, path: str | Path = "report.html", **axes) -> Path:
-        """The file of a page with everything that is known about the fit; the page works offline."""
+        """The path of an HTML page about the fit, after writing it; the page works offline."""
         return display.report(self, Path(path), axes)
 
     # ------------------------------------------------------------------------------ keep
@@ -424,14 +426,14 @@ class Reconstruction(eqx.Module):
         return sorted(set(super().__dir__()) - INTERNAL)
 
     def __getstate__(self) -> dict:
-        """What is pickled: arrays of NumPy, since those of JAX come back in single precision."""
+        """The state that is pickled, in NumPy arrays: those of JAX are restored in single precision."""
         return jax.tree.map(lambda a: np.asarray(a) if eqx.is_array(a) else a, vars(self))
 
     # ------------------------------------------------------------------------------ inside
 
     @property
     def evaluation(self) -> Evaluation:
-        """The field for evaluation: model, readings, members and the labels of the answers."""
+        """The field for evaluation, with the readings, the members and the labels of the answers."""
         return Evaluation(
             self.model, self.pde, held_out_predictions.encoded_readings(self), self.members, self.domain,
             units=dict(self.observations.units) | dict(self.domain.units),
@@ -443,16 +445,16 @@ Kind = TypeVar("Kind")
 
 
 def load_stored(folder: Path, name: str, kind: type[Kind], classes: Sequence[type] = ()) -> Kind:
-    """The object of that kind that was saved as `name` in `folder`."""
+    """The object of class `kind` that was saved as `name` in `folder`."""
     if not serialise.exists(folder, name) and serialise.exists(folder, CHECKPOINT):
         raise InputError(
             f"{folder} holds a checkpoint, the state of a fit that is not finished, and no result: call "
             "`reconstruct` again with checkpoint= this folder, or `pgt fit` with --resume."
         )
-    found = serialise.load(folder, name, classes)
-    if not isinstance(found, kind):
+    loaded = serialise.load(folder, name, classes)
+    if not isinstance(loaded, kind):
         raise InputError(
-            f"{folder / name}.safetensors holds a {type(found).__name__}, not a {kind.__name__}; give a "
+            f"{folder / name}.safetensors holds a {type(loaded).__name__}, not a {kind.__name__}; give a "
             "folder that `Reconstruction.save` or `pgt fit` wrote."
         )
-    return found
+    return loaded

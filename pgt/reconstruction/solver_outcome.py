@@ -1,4 +1,8 @@
-"""The outcome of an equation solved on a mesh: fitted to readings, or determined by its conditions."""
+"""The outcome of an equation that is solved on a mesh.
+
+If coefficients, the initial state or boundary values are unknown, they are fitted to the readings through
+the solution. If nothing is unknown, the conditions determine the solution, and readings only judge it.
+"""
 
 import time
 from collections.abc import Mapping
@@ -46,20 +50,22 @@ from pgt.uncertainty.outcome import Outcome, check_by_sines, outcome_of
 def on_mesh(task: Task, progress: ProgressBar, checkpoint=None, is_kept=None) -> Outcome:
     """The outcome of an equation that is solved on a mesh."""
     began = time.monotonic()
-    if (problem := _determined(task)) is not None:
-        return _solution(task, problem, progress)
-    found = fit_on_mesh(task, lambda share, numbers: progress.update("solve", share, numbers))
-    settled = found.converged and are_settled(found.learnt)
+    if (problem := _determined_problem(task)) is not None:
+        return _solve_forward(task, problem, progress)
+    mesh_fit = fit_on_mesh(task, lambda share, numbers: progress.update("solve", share, numbers))
+    is_settled = mesh_fit.converged and are_settled(mesh_fit.learnt)
     history = History.empty(["data"], [name for name, _ in named_unknowns(task.pde)])
-    done = Fit(
-        found.model, found.pde, found.sigma, history, time.monotonic() - began,
-        stopped=SOLVED_ON_MESH if settled else COEFFICIENT_NOT_AT_REST, learnt=found.learnt,
+    fit = Fit(
+        mesh_fit.model, mesh_fit.pde, mesh_fit.sigma, history, time.monotonic() - began,
+        stopped=SOLVED_ON_MESH if is_settled else COEFFICIENT_NOT_AT_REST, learnt=mesh_fit.learnt,
     )  # fmt: skip
     with beside_numpy(), blas_threads(MAX_SINGLE_THREADED):
-        outcome = outcome_of(found, done, task, found.deviations, found.members)
-        doubts = check_by_sines(done, task, found.sigma)
+        outcome = outcome_of(mesh_fit, fit, task, mesh_fit.deviations, mesh_fit.members)
+        doubts = check_by_sines(fit, task, mesh_fit.sigma)
         doubts |= {
-            "displaced_sensor": displaced_sensor_from([found.solved], found.model, task.problem)
+            "displaced_sensor": displaced_sensor_from(
+                [mesh_fit.solved], mesh_fit.model, task.problem
+            )
         }
         return replace(outcome, **doubts)
 
@@ -74,17 +80,17 @@ ENDS: Mapping[Ended, str] = {
 }
 
 
-def _determined(task: Task) -> Statement | None:
-    """The problem of a task of which nothing is unknown, or for which no readings tell it."""
+def _determined_problem(task: Task) -> Statement | None:
+    """The problem of a task without unknowns or without readings to fit them to; None for others."""
     assert isinstance(task.model, Solver)
     problem, scaling = task.problem, task.model.scaling
-    found = statement_of(task.pde, problem.domain, problem.conditions, scaling)
-    is_known = Unknowns(found, scaling).count == 0
-    return found if is_known or not len(problem.observations) else None
+    statement = statement_of(task.pde, problem.domain, problem.conditions, scaling)
+    is_known = Unknowns(statement, scaling).count == 0
+    return statement if is_known or not len(problem.observations) else None
 
 
-def _solution(task: Task, problem: Statement, progress: ProgressBar) -> Outcome:
-    """The solution of an equation of which nothing is unknown; readings only judge it."""
+def _solve_forward(task: Task, problem: Statement, progress: ProgressBar) -> Outcome:
+    """The outcome of an equation without unknowns, whose solution readings only judge."""
     assert isinstance(task.model, Solver)
     if task.error_bars is not None:
         raise InputError(
@@ -95,13 +101,13 @@ def _solution(task: Task, problem: Statement, progress: ProgressBar) -> Outcome:
     began, seconds = time.monotonic(), task.training.seconds
     try:
         with beside_numpy(), blas_threads(MAX_SINGLE_THREADED):
-            found = solved_forward(
+            forward = solved_forward(
                 problem, task.model.scaling, task.model.tolerance,
                 time_check(Deadline(seconds)), partial(progress.update, "solve"),
             )  # fmt: skip
-    except SolveError as stuck:
+    except SolveError as error:
         raise Unsolvable(
-            f"the equation could not be solved ({stuck}): check its coefficients, its initial and "
+            f"the equation could not be solved ({error}): check its coefficients, its initial and "
             "boundary values and their units, or name another model."
         ) from None
     except OutOfTime:
@@ -110,29 +116,35 @@ def _solution(task: Task, problem: Statement, progress: ProgressBar) -> Outcome:
             "give more."
         ) from None
     with jax.enable_x64(True):
-        solution = found.solution
-        scaled = Solver(found.scaling, tolerance=task.model.tolerance)
+        solution = forward.solution
+        scaled = Solver(forward.scaling, tolerance=task.model.tolerance)
         model = scaled.with_pieces(edges_of(solution), polynomials_of(solution)[0])
         pde = with_raws(task.pde, jnp.asarray(raws_of(task.pde), jnp.float64))
-    took = time.monotonic() - began
-    fit = Fit(model, pde, 0.0, History.empty(["data"], []), took, stopped=ENDS[found.ended])
-    errors = dict(zip(task.pde.fields, found.errors.tolist(), strict=True))
+    solve_seconds = time.monotonic() - began
+    fit = Fit(
+        model, pde, 0.0, History.empty(["data"], []), solve_seconds, stopped=ENDS[forward.ended]
+    )
+    errors = dict(zip(task.pde.fields, forward.errors.tolist(), strict=True))
     outcome = Outcome(fit, None, discretization=errors)
-    return _judged(outcome, found, task) if len(task.problem.observations) else outcome
+    return (
+        _with_reading_errors(outcome, forward, task) if len(task.problem.observations) else outcome
+    )
 
 
-def _judged(outcome: Outcome, found: Forward, task: Task) -> Outcome:
-    """The outcome beside readings, each of which is predicted without it."""
+def _with_reading_errors(outcome: Outcome, forward: Forward, task: Task) -> Outcome:
+    """The outcome with its errors at the readings, none of which was fitted."""
     readings = task.problem.observations
-    sensors = Sensors(readings, found.scaling)
-    said = Readout(sensors, found.solution).values(found.solution)
-    errors = said - sensors.values
+    sensors = Sensors(readings, forward.scaling)
+    predicted = Readout(sensors, forward.solution).values(forward.solution)
+    errors = predicted - sensors.values
     noise = sensors.common or float(np.sqrt(np.mean(errors**2)))
     left_out, start = np.full(readings.values.shape, np.nan), 0
     for column, name in enumerate(readings.fields):
         rows = readings.measured(name).rows
-        own = slice(start, start := start + len(rows))
-        left_out[rows, column] = said[own] * sensors.spread[own] + sensors.mean[own]
+        own_rows = slice(start, start := start + len(rows))
+        left_out[rows, column] = (
+            predicted[own_rows] * sensors.spread[own_rows] + sensors.mean[own_rows]
+        )
     return replace(
         outcome, held_out_error=float(np.sqrt(np.mean(errors**2))), noise=noise,
         left_out_predictions=left_out,

@@ -1,6 +1,4 @@
-"""The evidence of a verdict on a result: readings beside predictions, the course of training,
-doubts about unknowns.
-"""
+"""The evidence of the verdict on a result, gathered from its record and its field."""
 
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) -> Evidence:
-    """All evidence; with `folds`, their readings judge the fit."""
+    """The evidence of a result; with `folds`, all readings judge the fit by cross-validation."""
     readings = (result.observations, result.held_out)
     fitted, held_out = (result.predict_readings(part) for part in readings)
     predictions = np.concatenate([fitted, held_out])
@@ -37,8 +35,8 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
             result.observations, result.left_out_predictions, result.domain
         )
     else:
-        simple = interpolate_held_out(result.observations, result.held_out, result.domain)
-        judged = HeldOutPredictions(result.held_out, held_out, simple)
+        interpolated = interpolate_held_out(result.observations, result.held_out, result.domain)
+        judged = HeldOutPredictions(result.held_out, held_out, interpolated)
     points = domain_points(result.domain).points
     coefficients = _coefficient_notes(result, points)
     return Evidence(
@@ -64,27 +62,27 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
 
 
 def descent_of(result: "Reconstruction") -> Descent:
-    """How the cost of the fit came down; the history has a held-out error only where readings were
-    held out.
-    """
+    """How the cost of the fit came down, with held-out errors if readings were held out."""
     errors = result.history.get("held_out", ()) if len(result.held_out) else ()
     keys = ("exhausted_seconds", "map_estimate_cost", "total_seconds", "wall_seconds")
-    known = (result.record.get(key) for key in keys)
+    values = (result.record.get(key) for key in keys)
     stopped, stages = str(result.record.get("stopped") or ""), stages_of(result.record)
-    return Descent(stopped, np.asarray(errors, float), stages, *known)
+    return Descent(stopped, np.asarray(errors, float), stages, *values)
 
 
 def _free_fields(result: "Reconstruction") -> dict[str, str]:
-    """Hidden fields that the equations do not determine, and up to what they determine them."""
+    """The freedom that the equations leave to each hidden field, such as a constant, if there is any."""
     fixed = result.record.get("fixed_fields", ())
     hidden = set(result.observations.hidden_fields) & set(result.held_out.hidden_fields)
-    open_ = {n: freedom(result.pde, n) for n in result.pde.fields if n in hidden - set(fixed)}
-    return {name: free for name, free in open_.items() if free is not None}
+    freedoms = {n: freedom(result.pde, n) for n in result.pde.fields if n in hidden - set(fixed)}
+    return {
+        name: freedom_left for name, freedom_left in freedoms.items() if freedom_left is not None
+    }
 
 
 class _CoefficientNotes(NamedTuple):
-    """Caveats about coefficients by name (not determined, at a bound, not converged), and why some
-    are not identified.
+    """Caveats about coefficients by name (not determined, at a bound, not converged), and the reasons why
+    some are not identified.
     """
 
     notes: dict[str, str]
@@ -92,8 +90,8 @@ class _CoefficientNotes(NamedTuple):
 
 
 def _coefficient_notes(result: "Reconstruction", points: np.ndarray) -> _CoefficientNotes:
-    """The caveats about all coefficients."""
-    known, first = (
+    """The caveats about all coefficients that have any."""
+    learned, first_guesses = (
         result.record.get("learned_coefficients", {}),
         result.record.get("first_guesses", {}),
     )
@@ -104,12 +102,14 @@ def _coefficient_notes(result: "Reconstruction", points: np.ndarray) -> _Coeffic
     for name, node in nodes.items():
         with precision(is_double(node)):
             estimate = estimates.get(name)
-            unidentified[name] = why_unidentified(node, shares.get(name), estimate, first.get(name))
-            note = known.get(name, {}).get("unsettled") or (estimate.note if estimate else "")
+            unidentified[name] = why_unidentified(
+                node, shares.get(name), estimate, first_guesses.get(name)
+            )
+            note = learned.get(name, {}).get("unsettled") or (estimate.note if estimate else "")
             notes[name] = (
                 ""
                 if unidentified[name]
-                else note or why_far_from_first_guess(node, first.get(name))
+                else note or why_far_from_first_guess(node, first_guesses.get(name))
             )
     return _CoefficientNotes(
         *({n: note for n, note in part.items() if note} for part in (notes, unidentified))

@@ -1,19 +1,17 @@
 """Conditions and sensors that the other readings contradict.
 
-A condition counts as exactly as the equation. Where a few readings contradict it, the MAP estimate
-explains them by noise or by a softer equation, and its posterior does not show that one of the rows
-is wrong. So the rows of every condition are left out in turn, and the problem, linearized at the
-field that was found, is solved once more with all of its scales. A condition that holds makes the
-readings more probable; one that does not makes them less probable. The logarithm of that ratio is
-the evidence against the condition. On the scale of Kass and Raftery (1995) more than 3 is
-strong.
-
+A fit takes a condition to be as exact as the equation. If a few readings contradict it, the MAP
+estimate explains them by noise or by a softer equation, and its posterior does not show that one of
+the rows is wrong. So the rows of every condition are left out in turn, and the problem, linearized at
+the fitted field, is solved again with new scales. A condition that holds makes the readings more
+probable; a wrong one makes them less probable. The logarithm of the ratio of these probabilities is
+the evidence against the condition. More than 3 is strong on the scale of Kass and Raftery (1995).
 The difference between the two fields is the effect of the condition on the answer.
 
 The ratio alone does not find every wrong condition. Without an initial state, for example, the most
 probable answer to a wrong wall is often a narrow layer in which equation and condition are both
 soft, so that the readings carry no evidence about the wall. But then the answer itself violates the
-condition, at most of its nodes, by a large share of its typical size: condition or equation is
+condition at most of its nodes, by a large share of its typical size: condition or equation is
 wrong.
 """
 
@@ -41,26 +39,24 @@ from pgt.physics.pde import AbstractPDE
 from pgt.problem.losses import Problem
 from pgt.uncertainty.field_error import POINTS_PER_INSTANT
 
-# Log-evidence that counts as strong on the scale of Kass and Raftery: less accuses conditions and
-# sensors that are right, more misses small faults. Correct sets of sensors stay below -1.
+# The log-evidence that counts as strong on the scale of Kass and Raftery. A smaller limit accuses correct
+# conditions and sensors, a larger one misses small faults. Correct sets of sensors stay below -1.
 MIN_LOG_EVIDENCE = 3.0
-# A condition that is violated by more of its typical size does not hold; the same limit as for the
-# residual of an equation.
+# A condition does not hold if it is violated by more than this share of its typical size. The limit is
+# the same for the residual of an equation.
 MAX_RELATIVE_MISFIT = 0.25
 
 
 @dataclass(frozen=True)
 class ContradictedCondition:
-    """A condition in words, with the evidence against it.
+    """A condition that the readings contradict, with the evidence against it.
 
     Attributes
     ----------
     condition : the condition in words.
-    evidence : the log-evidence of the readings against it; 0 where only the violation speaks
-        against it.
-    changes : by field, the root mean square difference to the field without the condition, in units
-        of the field's spread.
-    violation : the misfit of the answer at the median node, relative to the condition's typical size.
+    evidence : the log-evidence of the readings against it; 0 if only the violation is known.
+    changes : the root mean square change of each field without the condition, in units of its spread.
+    violation : the median misfit of the answer over the nodes, relative to the condition's typical size.
     """
 
     condition: str
@@ -85,24 +81,28 @@ def find_contradicted_conditions(
 ) -> list[ContradictedCondition]:
     """The conditions that the readings contradict, the worst first.
 
-    `model` and `pde` are the answer, and `others` the prior of unknown functions. After `seconds`
-    no further condition is tried.
+    `model` and `pde` are the answer, and `others` is the prior of unknown functions. No further condition
+    is tested after `seconds`; `expected` is the estimated time of one solve.
     """
-    tested = [k for k, one in enumerate(problem.conditions) if one.kind != "gauge"]
+    tested = [k for k, entry in enumerate(problem.conditions) if entry.kind != "gauge"]
     violations = condition_misses(model, pde, problem, points) if tested else []
-    # A wrong condition distorts the others: only those violated about as much as the worst are blamed.
-    limit = max(MAX_RELATIVE_MISFIT, max((violations[k] for k in tested), default=0.0) / 2)
-    none = (0.0,) * len(model.network.readout)
-    found = {k: ContradictedCondition("", 0.0, none) for k in tested if violations[k] >= limit}
+    # A wrong condition distorts the others, so only those violated about as much as the worst are blamed.
+    min_violation = max(MAX_RELATIVE_MISFIT, max((violations[k] for k in tested), default=0.0) / 2)
+    no_changes = (0.0,) * len(model.network.readout)
+    contradicted = {
+        k: ContradictedCondition("", 0.0, no_changes)
+        for k in tested
+        if violations[k] >= min_violation
+    }
     for k, evidence, changes in _evidence_against_each(
         model, pde, problem, points, others, seconds, expected
     ):
-        found[k] = ContradictedCondition("", evidence, changes)
-    named = [
-        replace(one, condition=describe_condition(problem.conditions[k]), violation=violations[k])
-        for k, one in found.items()
+        contradicted[k] = ContradictedCondition("", evidence, changes)
+    described = [
+        replace(entry, condition=describe_condition(problem.conditions[k]), violation=violations[k])
+        for k, entry in contradicted.items()
     ]
-    return sorted(named, key=lambda one: (-one.evidence, -one.violation))
+    return sorted(described, key=lambda entry: (-entry.evidence, -entry.violation))
 
 
 def _evidence_against_each(
@@ -114,31 +114,33 @@ def _evidence_against_each(
     seconds,
     expected: float,
 ):
-    """The number of every condition that makes the readings less probable, the log-evidence, and
-    the changes of the fields without it.
+    """Yield (position, log-evidence, changes of the fields) of every condition that makes the readings
+    less probable.
     """
     tested = [k for k, one in enumerate(problem.conditions) if one.kind != "gauge"]
     if not tested or problem.likelihood != "gauss":
         return
-    began, answer = time.monotonic(), None
+    start, full = time.monotonic(), None
     rows_at_places = field_rows(model, nodes_of(problem.domain, POINTS_PER_INSTANT))
-    for number, left_out in enumerate(tested):
+    for tested_count, position in enumerate(tested):
         # The first comparison solves twice: with all conditions and without one.
-        each = (time.monotonic() - began) / number if number else 2 * expected
-        if seconds is not None and time.monotonic() - began + each > seconds:
-            break
-        answer = answer or _solve_linearized(model, pde, problem, points, others)
-        without = _solve_linearized(
-            model, pde, _without_condition(problem, left_out), points, others
+        seconds_of_next = (
+            (time.monotonic() - start) / tested_count if tested_count else 2 * expected
         )
-        if answer is None or without is None:
+        if seconds is not None and time.monotonic() - start + seconds_of_next > seconds:
             break
-        evidence = without.maximum.evidence - answer.maximum.evidence
+        full = full or _solve_linearized(model, pde, problem, points, others)
+        without = _solve_linearized(
+            model, pde, _without_condition(problem, position), points, others
+        )
+        if full is None or without is None:
+            break
+        evidence = without.maximum.evidence - full.maximum.evidence
         if evidence > MIN_LOG_EVIDENCE:
             change = _field_values(model, without, rows_at_places) - _field_values(
-                model, answer, rows_at_places
+                model, full, rows_at_places
             )
-            yield left_out, evidence, tuple(np.sqrt(np.mean(change**2, axis=0)).tolist())
+            yield position, evidence, tuple(np.sqrt(np.mean(change**2, axis=0)).tolist())
 
 
 def describe_condition(condition: AbstractCondition) -> str:
@@ -172,39 +174,39 @@ def _without_condition(problem: Problem, number: int) -> Problem:
 def _solve_linearized(
     model, pde, problem: Problem, points: int, others
 ) -> GaussianPosterior | None:
-    """The posterior by the rows linearized at the answer; None where they are not finite."""
+    """The posterior from the rows linearized at the answer; None if they are not finite."""
     rows = replace(rows_of(model, pde, problem, points), function_prior=others)
     is_finite = np.isfinite(rows.equation).all() and np.isfinite(rows.target).all()
     return maximize_evidence(rows) if is_finite else None
 
 
 def _field_values(
-    model: Features, solved: GaussianPosterior, rows_at_places: Float[np.ndarray, "n m"]
+    model: Features, posterior: GaussianPosterior, rows_at_places: Float[np.ndarray, "n m"]
 ):
     """The fields at places, in units of their spread."""
     network = model.network
-    return rows_at_places @ network.readouts(solved.weights[None, : network.size])[0].T
+    return rows_at_places @ network.readouts(posterior.weights[None, : network.size])[0].T
 
 
 # ------------------------------------------------------------------------------- sensors
 
-# Sensors with a wrong clock, a wrong position or a wrong zero.
+# This part finds sensors with a wrong clock, a wrong position or a wrong zero.
 #
-# The readings of such a sensor are wrong along one direction: the derivative of the field in time or
-# space at its readings, or a constant. The MAP estimate makes up for it by an equation that holds
-# less strictly; its residuals stay as small as the noise, and its posterior does not show that the
-# field is wrong. So that direction is added as an unknown, for one sensor and one cause after the
-# other, and all scales are estimated again, including the stiffness ρ of the equation. With B
-# hypotheses of equal prior probability,
+# The errors of such a sensor lie along one direction: the derivative of the field in time or space at
+# its readings, or a constant. The MAP estimate compensates for them by an equation that holds less
+# strictly. Its residuals stay as small as the noise, and its posterior does not show that the field is
+# wrong. So that direction is added as an unknown, for one sensor and one cause after the other, and all
+# scales are estimated again, including the stiffness ρ of the equation. With B hypotheses of equal prior
+# probability,
 #
 #     log-evidence that one of them holds = log ( Σ exp(gain) / B )
 #
-# where a gain is the logarithm of how much more probable the readings become. For correct readings
-# the additional unknown makes them less probable. Every gain costs one product with an existing
-# decomposition.
+# A gain is the logarithm of the factor by which the unknown makes the readings more probable. For
+# correct readings it is negative. Every gain costs one product with an existing decomposition.
 
 
-# The prior size of a fault, as a share of the extent of an axis or of the spread of a field.
+# The prior size of a fault, as a share of the extent of an axis or of the spread of a field. With a
+# larger one, small faults have less evidence.
 USUAL_FAULT = 0.1
 
 
@@ -231,10 +233,9 @@ def find_displaced_sensor(
     points: int,
     others: Float[np.ndarray, " k"] | None = None,
 ) -> DisplacedSensor | None:
-    """The sensor with a wrong clock, position or zero; None where there is no evidence, or no fixed
-    sensor.
+    """The sensor with a wrong clock, position or zero; None without evidence or without fixed sensors.
 
-    `model` and `pde` are the answer, and `others` the prior of unknown functions.
+    `model` and `pde` are the answer, and `others` is the prior of unknown functions.
     """
     if not _is_applicable(problem):
         return None
@@ -248,17 +249,19 @@ def find_displaced_sensor(
 def displaced_sensor_from(
     posteriors: Sequence[GaussianPosterior], model: AbstractFieldModel, problem: Problem
 ) -> DisplacedSensor | None:
-    """The same from posteriors whose readings are those of the problem, in its order; `model` is
-    the answer.
+    """The sensor with a wrong clock, position or zero, from given posteriors; None without evidence.
+
+    The posteriors have the readings of the problem in its order; `model` is the answer.
     """
     if not _is_applicable(problem):
         return None
     sensor_of = sensors(problem.observations)
-    without = max(solved.evidence for solved in posteriors)
+    evidence_without = max(posterior.evidence for posterior in posteriors)
     hypotheses = list(_hypotheses(model, problem, sensor_of))
     gains = np.array(
         [
-            max(one.evidence_with_error_along(column) for one in posteriors) - without
+            max(posterior.evidence_with_error_along(column) for posterior in posteriors)
+            - evidence_without
             for *_, column in hypotheses
         ]
     )
@@ -283,37 +286,41 @@ def _slopes(model: AbstractFieldModel, problem: Problem) -> Float[np.ndarray, "n
     with beside_numpy():
         exact, readings = cast((model, problem.observations), jnp.float64)
         context = exact.encode(readings)
-        slope = jax.vmap(jax.jacfwd(lambda z: exact.decode(context, z)))
-        found = np.asarray(slope(jnp.asarray(readings.points)))
-    return found * np.asarray(extent, float) / spread[:, None]
+        slope_at = jax.vmap(jax.jacfwd(lambda z: exact.decode(context, z)))
+        slopes = np.asarray(slope_at(jnp.asarray(readings.points)))
+    return slopes * np.asarray(extent, float) / spread[:, None]
 
 
 def _hypotheses(model: AbstractFieldModel, problem: Problem, sensor_of):
-    """(sensor, cause, error of the readings by a fault of usual size), in units of the spread."""
+    """Yield (sensor, cause, error of all readings by a fault of usual size, in units of the spread)."""
     readings = problem.observations
     measured = [readings.measured(name).rows for name in readings.fields]
     slopes = _slopes(model, problem)
     by_cause = {
         "clock" if axis == "t" else axis: slopes[..., k] for k, axis in enumerate(readings.coords)
     }
-    parts = {
-        cause: np.concatenate([own[rows, c] for c, rows in enumerate(measured)])
-        for cause, own in by_cause.items()
+    directions = {
+        cause: np.concatenate([errors[rows, c] for c, rows in enumerate(measured)])
+        for cause, errors in by_cause.items()
     }
     field = np.repeat(np.arange(len(measured)), [len(rows) for rows in measured])
-    parts |= {
+    directions |= {
         f"zero of {name}": (field == c).astype(float) for c, name in enumerate(readings.fields)
     }
     of_sensor = sensor_of[np.concatenate(measured)]
     for sensor in np.unique(of_sensor):
-        for cause, column in parts.items():
-            own = np.where(of_sensor == sensor, USUAL_FAULT * column, 0.0)
-            if own.any():
-                yield int(sensor), cause, own
+        for cause, column in directions.items():
+            errors = np.where(of_sensor == sensor, USUAL_FAULT * column, 0.0)
+            if errors.any():
+                yield int(sensor), cause, errors
 
 
 def _place_of(problem: Problem, sensor_of, sensor: int) -> tuple[float, ...]:
     """The position of a sensor along the axes of space, in physical coordinates."""
     readings = problem.origin.physical(problem.observations)
     first = np.asarray(readings.points, float)[np.flatnonzero(sensor_of == sensor)[0]]
-    return tuple(float(at) for at, axis in zip(first, readings.coords, strict=True) if axis != "t")
+    return tuple(
+        float(position)
+        for position, axis in zip(first, readings.coords, strict=True)
+        if axis != "t"
+    )

@@ -1,4 +1,8 @@
-"""Whether a fit converged."""
+"""Whether a fit converged, from the reason why it stopped and the course of its cost.
+
+Second-order stages are judged by the decrease of their cost in the last fifth of the iterations,
+first-order training by that of the held-out error.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,17 +21,17 @@ from pgt.methods.finished_fit import (
     SOLVED_ON_MESH,
 )
 
-# A run that still reduces its error by more than this share in its last fifth has not converged.
+# A run has not converged if its last fifth still reduces the error by more than this share.
 MAX_LATE_DECREASE = 0.1
-# A least-squares fit with a smaller cost, in squared units of the spread, has converged: the misfit
-# is a thousandth of the spread.
+# A least-squares fit with a smaller cost, in squared units of the spread, has converged. The misfit is
+# then a thousandth of the spread.
 MAX_CONVERGED_COST = 1e-6
-# A stage of the fit that ended with fewer iterations was cut short, and half as many checks of the
+# A stage with fewer iterations was cut short by the time limit. Fewer than half as many checks of the
 # held-out error do not show whether it still falls.
 MIN_STAGE_ITERATIONS = 10
-# The advice for a fit that ran out of time is this multiple of its seconds.
+# A fit that ran out of time is advised to take this multiple of its seconds.
 SUGGESTED_TIME_FACTOR = 4
-# A call that took this multiple of its seconds is reported: a busy machine does not explain more.
+# A call that took more than this multiple of its seconds is reported; a busy machine explains less.
 MAX_OVERRUN_FACTOR = 1.5
 
 
@@ -37,12 +41,12 @@ class Descent:
 
     Attributes
     ----------
-    stopped : why training ended, in the words of `pgt.methods.first_order.training_loop`.
-    held_out_errors : at every check; empty where nothing was held out.
-    stages : of the least-squares fit; empty without one.
-    exhausted_seconds : the time limit, where it ended the last stage; else None.
-    map_estimate_cost : the cost of the linearized MAP estimate, where it is the answer; else None.
-    given, took : the seconds that were asked for, and the wall clock of the whole call.
+    stopped : why the fit ended, as one of the texts in `pgt.methods.finished_fit`.
+    held_out_errors : the held-out error at every check; empty if nothing was held out.
+    stages : the stages of a least-squares fit; empty without one.
+    exhausted_seconds : the time limit if it ended the last stage, else None.
+    map_estimate_cost : the cost of the linearized MAP estimate if that is the answer, else None.
+    given, took : the time limit of the user, and the wall-clock seconds of the whole call.
     """
 
     stopped: str
@@ -55,7 +59,7 @@ class Descent:
 
     @property
     def overrun(self) -> str:
-        """A sentence where the whole call took much longer than was asked for, else nothing.
+        """A sentence if the whole call took much longer than its time limit, else an empty text.
 
         >>> Descent("", given=4.0, took=11.0).overrun
         'It took 11 of 4 s: compilation and error bars alone need more, so give it at least 11 s.'
@@ -70,13 +74,13 @@ class Descent:
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether the time limit ended the fit when one of its stages had hardly begun."""
+        """Whether the time limit ended the fit when one of its stages had just begun."""
         fewest = min((stage.iterations for stage in self.stages), default=0)
         return self.exhausted_seconds is not None and fewest < MIN_STAGE_ITERATIONS
 
     @property
     def advice(self) -> str:
-        """What to do about a fit that did not converge.
+        """Advice for a fit that did not converge, or an empty text.
 
         >>> Descent("", exhausted_seconds=60.0).advice
         'The seconds ran out before it converged: give it more, e.g. seconds=240.'
@@ -84,12 +88,12 @@ class Descent:
         ended = self.stages[-1].ended if self.stages else "iterations"
         if self.exhausted_seconds is None:
             return "More iterations should help." if ended == "iterations" else ""
-        more = number(SUGGESTED_TIME_FACTOR * self.exhausted_seconds)
-        return f"The seconds ran out before it converged: give it more, e.g. seconds={more}."
+        suggested = number(SUGGESTED_TIME_FACTOR * self.exhausted_seconds)
+        return f"The seconds ran out before it converged: give it more, e.g. seconds={suggested}."
 
 
 def convergence(descent: Descent) -> tuple[bool | None, str]:
-    """Whether the fit converged (None: unknown), and the reason.
+    """Whether the fit converged (None if that is unknown), and the reason.
 
     >>> falling = Stage("Gauss-Newton", (16.0, 8.0, 4.0, 2.0, 1.0), 3.0, "iterations")
     >>> convergence(Descent(falling.reason, stages=[falling]))[0]
@@ -105,7 +109,7 @@ def convergence(descent: Descent) -> tuple[bool | None, str]:
         return True, "The equation was solved on a mesh, and its unknown coefficients converged."
     if descent.stopped in (ON_LARGEST_MESH, ON_MESH_IN_TIME):
         return None, f"The equation was {descent.stopped}: the stated error says how well."
-    if descent.stages:  # they come last, and so decide
+    if descent.stages:  # second-order stages follow first-order training, so they decide
         return _from_stages(descent)
     if descent.stopped == HELD_OUT_ERROR_STALLED:
         return (
@@ -121,11 +125,15 @@ def _from_held_out_errors(errors: np.ndarray) -> tuple[bool | None, str]:
             None,
             "The history is too short, or nothing was held out, to tell whether it converged.",
         )
-    cut = len(errors) - max(len(errors) // 5, 1)
-    gain = 1 - errors[cut:].min() / errors[:cut].min() if errors[:cut].min() > 0 else 0.0
-    if gain > MAX_LATE_DECREASE:
+    first_late = len(errors) - max(len(errors) // 5, 1)
+    decrease = (
+        1 - errors[first_late:].min() / errors[:first_late].min()
+        if errors[:first_late].min() > 0
+        else 0.0
+    )
+    if decrease > MAX_LATE_DECREASE:
         return False, (
-            f"The held-out error still fell by {percent(gain)} in the last fifth of the run: "
+            f"The held-out error still fell by {percent(decrease)} in the last fifth of the run: "
             "a larger budget of steps or seconds should give a better field."
         )
     return True, "The held-out error had levelled off before the budget was spent."
@@ -134,21 +142,24 @@ def _from_held_out_errors(errors: np.ndarray) -> tuple[bool | None, str]:
 def _from_stages(descent: Descent) -> tuple[bool, str]:
     stages, last = descent.stages, descent.stages[-1]
     costs = np.asarray(last.costs, float)
-    fell = f"the cost from {number(costs[0])} to {number(costs[-1])}"
-    start = costs[len(costs) - 1 - max(len(costs) // 5, 1)]
-    gain = 1 - costs[-1] / start if start > 0 else 0.0
+    cost_change = f"the cost from {number(costs[0])} to {number(costs[-1])}"
+    late_start_cost = costs[len(costs) - 1 - max(len(costs) // 5, 1)]
+    decrease = 1 - costs[-1] / late_start_cost if late_start_cost > 0 else 0.0
     count = sum(stage.iterations for stage in stages)
     within = f" in its last stage ({last.name})" if len(stages) > 1 else ""
-    done = f"A least-squares fit of {count} iterations brought {fell}{within}"
+    course = f"A least-squares fit of {count} iterations brought {cost_change}{within}"
     ended = f"It ended because {last.reason}."
     if descent.map_estimate_cost is not None and descent.map_estimate_cost <= MAX_CONVERGED_COST:
         cost = number(descent.map_estimate_cost)
         return (
             True,
-            f"{done}. {ended} The field was moved from there to the MAP estimate: cost {cost}.",
+            f"{course}. {ended} The field was moved from there to the MAP estimate: cost {cost}.",
         )
-    if gain > MAX_LATE_DECREASE and costs[-1] > MAX_CONVERGED_COST:
-        return False, f"{done}, in its last fifth still by {percent(gain)}. {ended}"
+    if decrease > MAX_LATE_DECREASE and costs[-1] > MAX_CONVERGED_COST:
+        return False, f"{course}, in its last fifth still by {percent(decrease)}. {ended}"
     if descent.is_cut_short and costs[-1] > MAX_CONVERGED_COST:
-        return False, f"{done}. {ended}"
-    return True, f"{done}{'' if gain > MAX_LATE_DECREASE else ' and had levelled off'}. {ended}"
+        return False, f"{course}. {ended}"
+    return (
+        True,
+        f"{course}{'' if decrease > MAX_LATE_DECREASE else ' and had levelled off'}. {ended}",
+    )

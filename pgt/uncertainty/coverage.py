@@ -1,4 +1,9 @@
-"""Calibrated bands of fields and readings, and how often bands hold readings."""
+"""Calibrated bands of fields and readings, and how often bands hold readings.
+
+`compare_with_members` brings readings and the predictions of the members together, `bands` makes
+calibrated bands (calibration.py), and `coverage_table` counts how many readings lie inside bands that
+were calibrated on other readings.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -29,12 +34,13 @@ from pgt.uncertainty.calibration import (
     small_sample_factor,
 )
 
+# The default levels of bands.
 LEVELS = (0.5, 0.8, 0.9, 0.95)
-# Coverage is counted in this many parts, each by a calibration on all others.
+# The number of folds. The coverage of each fold is counted by a calibration on all others.
 COVERAGE_FOLDS = 5
-# Readings to the predictions of every member.
+# A function from readings to the predictions of every member.
 PredictMembers = Callable[[Observations], Float[np.ndarray, "k n c"]]
-# Points to σ of a reading of each field there.
+# A function from points to σ of a reading of each field there.
 NoiseModel = Callable[[Float[np.ndarray, "n d"]], Mapping[str, Float[np.ndarray, " n"]]]
 
 
@@ -48,45 +54,55 @@ def compare_with_members(
     use_leave_one_out: bool = False,
     are_exact: bool = False,
 ) -> dict[str, Predicted]:
-    """Held-out readings of every field beside the predictions of the members, by field.
+    """The held-out readings with the predictions of the members, by field.
 
-    Their noise is that given with them, else that of `noise` (from PGT-UW or a posterior), else
-    that of the fitted readings about the fit. An estimate from held-out readings would count the
-    misfit of the field as noise; the fitted ones contain little of it.
+    Their noise is that given with them, or else that of `noise` (from PGT-UW or a posterior), or else the
+    scatter of the fitted readings about the fit. An estimate from held-out readings would count the error
+    of the field as noise; fitted readings contain little of it.
 
-    `members` says how many members are independent. `use_leave_one_out`, for those of a posterior,
-    adds the fitted readings, each beside its leave-one-out prediction. Where `are_exact`, readings
-    have no noise: the whole misfit is error of the field.
+    `members` says how many members are independent. With `use_leave_one_out`, for members of a posterior,
+    the fitted readings are added with their leave-one-out predictions. If readings `are_exact`, they have
+    no noise and the whole misfit is an error of the field.
     """
     at_fitted = _moments(fitted, predict_members)
-    typical = {name: _residual_noise(fitted, name, mean) for name, (mean, _) in at_fitted.items()}
-    found = _compared(held_out, _moments(held_out, predict_members), noise, typical, members)
-    seen = _compared(fitted, at_fitted, noise, typical, members) if use_leave_one_out else {}
-    for name, predicted in seen.items():
+    residual_noise = {
+        name: _residual_noise(fitted, name, mean) for name, (mean, _) in at_fitted.items()
+    }
+    compared = _compared(
+        held_out, _moments(held_out, predict_members), noise, residual_noise, members
+    )
+    fitted_compared = (
+        _compared(fitted, at_fitted, noise, residual_noise, members) if use_leave_one_out else {}
+    )
+    for name, predicted in fitted_compared.items():
         left_out = leave_one_out(predicted)
-        found[name] = found[name].joined(left_out) if name in found else left_out
+        compared[name] = compared[name].joined(left_out) if name in compared else left_out
     if are_exact:
-        return {name: replace(p, noise=np.zeros(len(p))) for name, p in found.items()}
-    return found
+        return {name: replace(p, noise=np.zeros(len(p))) for name, p in compared.items()}
+    return compared
 
 
 def _compared(
     readings: Observations,
     moments: Mapping[str, tuple[np.ndarray, np.ndarray]],
     noise: NoiseModel | None,
-    typical: Mapping[str, float],
+    residual_noise: Mapping[str, float],
     members: MemberCount | None,
 ) -> dict[str, Predicted]:
-    """Readings beside the mean and spread of the members, by field."""
-    modeled = noise(np.asarray(readings.points, float)) if noise and len(readings) else {}
-    found = {}
+    """The readings with the mean and spread of the members, by field."""
+    modeled_noise = noise(np.asarray(readings.points, float)) if noise and len(readings) else {}
+    compared = {}
     for name, (mean, spread) in moments.items():
-        rows, _, measured, given = readings.measured(name)
+        rows, _, measured, given_noise = readings.measured(name)
         if len(rows):
-            sigma = modeled[name][rows] if name in modeled else typical.get(name, 0.0)
-            sigma = np.where(given > 0, given, sigma)
-            found[name] = Predicted(measured, mean[rows], spread[rows], sigma, members)
-    return found
+            sigma = (
+                modeled_noise[name][rows]
+                if name in modeled_noise
+                else residual_noise.get(name, 0.0)
+            )
+            sigma = np.where(given_noise > 0, given_noise, sigma)
+            compared[name] = Predicted(measured, mean[rows], spread[rows], sigma, members)
+    return compared
 
 
 def bands(
@@ -98,36 +114,38 @@ def bands(
     members: MemberCount | None = None,
     correlated_misfit: Mapping[str, float] | None = None,
 ) -> xr.Dataset:
-    """`u`, `u_lower` and `u_upper` of every field in `values` that has a `u_std`.
+    """A dataset with `u`, `u_lower` and `u_upper` of every field in `values` that has a `u_std`.
 
-    The band of a field is wider by its `correlated_misfit`, an error that the spread does not
-    contain. A hidden field has no readings that could calibrate it. It gets the largest factor of
-    the other fields, which is a guess, and no band of readings (`of="reading"`).
+    The `correlated_misfit` of a field widens its band, since the spread does not contain this error. A
+    hidden field has no readings that could calibrate it. It gets the largest factor of the other fields,
+    which is a guess, and no band of readings (`of="reading"`).
     """
     check_level(level)
     if of not in ("field", "reading"):
         raise InputError(f"band(of={of!r}): write 'field' or 'reading'.")
     data, notes = {}, {}
-    modeled = _noise_on_dataset(noise, values) if noise and of == "reading" else {}
+    modeled_noise = _noise_on_dataset(noise, values) if noise and of == "reading" else {}
     for name in (str(n) for n in values.data_vars if f"{n}_std" in values):
         mean, spread = values[name], values[f"{name}_std"]
-        found = calibrations.get(name)
-        if found is None and of == "field":
+        calibration = calibrations.get(name)
+        if calibration is None and of == "field":
             others = [c.factor(level) for c in calibrations.values()]
             largest = max([float(ndtri((1 + level) / 2)), *others])
-            half = largest * small_sample_factor(members, level) * spread
+            half_width = largest * small_sample_factor(members, level) * spread
             notes[f"{name} was never measured: its band is not calibrated."] = None
-        elif found is not None and of == "field":
-            half = found.field_factor(level) * spread
-            notes[found.note(level)] = None
-        elif found is not None:
-            half = found.half_width(spread, level, modeled.get(name, found.noise))
-            notes[found.note(level)] = None
+        elif calibration is not None and of == "field":
+            half_width = calibration.field_factor(level) * spread
+            notes[calibration.note(level)] = None
+        elif calibration is not None:
+            half_width = calibration.half_width(
+                spread, level, modeled_noise.get(name, calibration.noise)
+            )
+            notes[calibration.note(level)] = None
         else:
             continue
         if of == "field" and (misfit := (correlated_misfit or {}).get(name, 0.0)):
-            half = np.hypot(half, float(ndtri((1 + level) / 2)) * misfit)
-        data |= {name: mean, f"{name}_lower": mean - half, f"{name}_upper": mean + half}
+            half_width = np.hypot(half_width, float(ndtri((1 + level) / 2)) * misfit)
+        data |= {name: mean, f"{name}_lower": mean - half_width, f"{name}_upper": mean + half_width}
     table = xr.Dataset(data, attrs={**values.attrs, "level": level, "of": of})
     for name in data:
         table[name].attrs.update(values[name.removesuffix("_lower").removesuffix("_upper")].attrs)
@@ -139,7 +157,7 @@ def crps(readings, mean, scale) -> np.ndarray:
 
         ∫ (Φ((x − μ)/σ) − 1[x ≥ y])² dx  =  σ ( z (2Φ(z) − 1) + 2φ(z) − 1/√π ),     z = (y − μ)/σ
 
-    It falls with both misfit and width; for σ = 0 it is |y − μ| (Gneiting & Raftery 2007).
+    A smaller misfit and a narrower Gaussian lower it; for σ = 0 it is |y − μ| (Gneiting & Raftery 2007).
 
     >>> crps([0.0, 3.0], [0.0, 1.0], [1.0, 0.0]).round(6).tolist()
     [0.233695, 2.0]
@@ -162,19 +180,19 @@ def coverage_table(
     Parameters
     ----------
     held_out, levels
-        Held-out readings by field, and the promised shares.
+        The held-out readings by field, and the promised shares.
     groups
-        By field, the number of the group of each reading; a group is tested by a calibration on all
-        others. Default: five random groups. With those, readings are exchangeable and `coverage` comes
-        out near the level by construction; blocks of space and time test whether it also holds where
+        The number of the group of each reading, by field. A group is tested by a calibration on all
+        others. Default: five random groups. These make readings exchangeable, so that `coverage` is
+        near the level by construction. Blocks of space and time test whether it also holds where
         nothing was measured.
 
     Returns
     -------
-    xarray.Dataset with dimensions level and field: `coverage` of calibrated bands, `uncalibrated` that
-    of Gaussian ones, ± z √(s² + σ²), `width` and `factor` of the calibrated ones, `field_width` of the
-    field's own bands; and by field `crps` of the Gaussian, `noise`, `readings`. Its attribute `note`
-    says where readings were too few.
+    xarray.Dataset with the dimensions level and field. `coverage` is that of calibrated bands and
+    `uncalibrated` that of Gaussian ones, ± z √(s² + σ²). `width` and `factor` belong to the calibrated
+    bands of readings, `field_width` to those of the field. By field there are the `crps` of the Gaussian,
+    the `noise` and the number of `readings`. The attribute `note` says where readings were too few.
 
     >>> judged = {"u": Predicted(np.linspace(-2, 2, 41), np.zeros(41), np.ones(41), noise=0.0)}
     >>> coverage_table(judged, levels=[0.5]).factor.item()
@@ -200,18 +218,18 @@ def coverage_table(
 
 
 def _field_coverage(predicted: Predicted, levels: Sequence[float], parts) -> dict[str, np.ndarray]:
-    whole, scale = calibrate(predicted), predicted.scale
-    factors = np.array([whole.factor(level) for level in levels])
-    of_field = np.array([whole.field_factor(level) for level in levels])
+    calibration, scale = calibrate(predicted), predicted.scale
+    factors = np.array([calibration.factor(level) for level in levels])
+    of_field = np.array([calibration.field_factor(level) for level in levels])
     gaussian = np.array([ndtri((1 + level) / 2) for level in levels])
     inside = np.zeros((len(levels), len(predicted)), bool)
     for part in np.unique(parts):
-        mine = parts == part
-        others = calibrate(predicted.take(~mine))
-        judged = predicted.take(mine)
-        sigma = judged.noise if judged.noise is not None else others.noise
+        is_judged = parts == part
+        of_others = calibrate(predicted.take(~is_judged))
+        judged = predicted.take(is_judged)
+        sigma = judged.noise if judged.noise is not None else of_others.noise
         scores = calibration_scores(judged, np.hypot(judged.spread, sigma))
-        inside[:, mine] = [scores <= others.factor(level) for level in levels]
+        inside[:, is_judged] = [scores <= of_others.factor(level) for level in levels]
     return {
         "coverage": inside.mean(axis=1),
         "uncalibrated": (calibration_scores(predicted, scale) <= gaussian[:, None]).mean(axis=1),
@@ -219,7 +237,7 @@ def _field_coverage(predicted: Predicted, levels: Sequence[float], parts) -> dic
         "field_width": 2 * of_field * np.mean(predicted.spread),
         "factor": factors,
         "crps": np.asarray(np.mean(crps(predicted.readings, predicted.mean, scale))),
-        "noise": np.asarray(whole.noise),
+        "noise": np.asarray(calibration.noise),
         "readings": np.asarray(len(predicted)),
     }
 
@@ -241,10 +259,9 @@ def _fold_numbers(count: int, groups) -> Int[np.ndarray, " n"]:
 def noise_model(
     model: AbstractFieldModel, readings: Observations, fields: Sequence[str]
 ) -> NoiseModel | None:
-    """σ of readings, where the model predicts it (PGT-UW); None where it does not.
+    """The function that gives σ of readings, if the model predicts it (PGT-UW), or None.
 
-    `readings` are what the model encodes, counted from its origin; points are given in physical
-    numbers.
+    The model encodes the `readings`, which are relative to its origin. Points are physical.
     """
     if not model.predicts_variance:
         return None
@@ -266,21 +283,21 @@ def _predicted_sigma(model, readings: Observations, points):
 
 
 def _noise_on_dataset(noise: NoiseModel, values: xr.Dataset) -> dict[str, xr.DataArray]:
-    """σ at the points of a dataset, scattered or on a grid."""
+    """σ of readings at the points of a dataset, scattered or on a grid, by field."""
     columns = xr.broadcast(*(values[axis] for axis in AXES if axis in values.coords))
     points = np.stack([_positions(column).ravel() for column in columns], axis=-1)
     return {n: columns[0].copy(data=s.reshape(columns[0].shape)) for n, s in noise(points).items()}
 
 
 def _positions(column: xr.DataArray) -> np.ndarray:
-    """Positions; dates become seconds, as in points."""
+    """The positions of a coordinate as numbers; dates become seconds."""
     return seconds("t", column.to_numpy()) if column.dtype.kind == "M" else column.to_numpy()
 
 
 def _moments(
     readings: Observations, predict_members: PredictMembers
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Mean and standard deviation over the members, (n,) each, of every field at the readings."""
+    """(mean, standard deviation) over the members at the readings, (n,) each, by field."""
     if not len(readings):
         return {}
     members = predict_members(readings)
@@ -289,7 +306,7 @@ def _moments(
 
 
 def _residual_noise(fitted: Observations, name: str, mean: np.ndarray) -> float:
-    """σ of the fitted readings about the fit."""
+    """σ of the fitted readings of one field, estimated from their misfits."""
     measured = fitted.measured(name)
     misfit = measured.values - mean[measured.rows]
     return estimate_noise(misfit, np.zeros(len(misfit)))

@@ -1,27 +1,27 @@
-"""The stated error of a field over the whole domain, without knowing the truth.
+"""The stated error of a field over the whole domain, whose truth is unknown.
 
-**What the model is.** Whichever method answered, the statement rests on draws of the posterior,
-linearized at the fit: fields that differ from it by what readings, conditions and equation leave
-undetermined. With their deviations d_k, the root mean square |d_k| over the domain, and one factor κ,
+**The error model.** For every method, the stated error rests on draws of the posterior, linearized at
+the fit. They differ from the fit by what readings, conditions and equation leave undetermined. Let |d_k|
+be the root mean square over the domain of the deviation of draw k, and κ the calibration factor. Then
 
     stated error = κ √mean |d_k|² / spread_k²,       κ² = mean z², at least 1
 
-1. The draws: of the exact posterior of a closed form or of a solution on a mesh (averaged over the
-   candidates that are about as probable, so that their disagreement counts); of the Laplace
-   approximation of a network (laplace.py); of sums of sines linearized at a network that is too large
-   for one (null_space.py); the members of an ensemble.
-2. The calibration: z is the error of a reading predicted without it, in units of the σ that draws and
-   noise predict. Readings are left out one by one or by sensor, and in blocks of neighbors, which are
-   farther from other readings; the larger mean z² counts. Of exact readings the whole misfit is error.
-   κ is at least 1, since readings say little of places without readings.
-3. What the posterior does not know is a lower limit: the null space, at places without readings and for
-   hidden fields; the misfit that neighboring readings have in common, which is no noise; the change of
-   the field by a condition that readings contradict. A hidden field has no readings that would show
-   the second: where measured fields are raised, it is raised by the same factor.
+1. **Draws.** They come from the exact posterior of a closed form or of a solution on a mesh (averaged
+   over candidates of similar probability, so that their disagreement counts), from the Laplace
+   approximation of a network (laplace.py), from sums of sines linearized at a network that is too large
+   for one (null_space.py), or they are the members of an ensemble.
+2. **Calibration.** z is the error of a reading that was predicted without it, in units of the σ that
+   draws and noise predict. Readings are left out one by one or by sensor, and in blocks of neighbors,
+   which are farther from other readings; the larger mean z² counts. The whole misfit of exact readings
+   is error. κ is at least 1, since readings say little about places without readings.
+3. **Lower limits.** Three errors are not part of the posterior: the null space, at places without
+   readings and in hidden fields; the misfit that neighboring readings have in common, which is no
+   noise; and the change of the field by a condition that the readings contradict. A hidden field has no
+   readings that would show the second, so it is raised by the same factor as the measured fields.
 
-The error is relative to the spread of the field over the domain, of the fit or of the draw (which may
-be the true field), whichever is larger: an error of 1 is as good as a constant. A field that came out
-constant has no spread; then the spread of its readings counts, or of the draws where it has none.
+The error is relative to the spread over the domain of the fit or of the draw (which may be the true
+field), whichever is larger. An error of 1 is as good as a constant. If the fitted field is constant, the
+spread of its readings counts, or that of the draws if it has no readings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,32 +39,33 @@ from pgt.data.visibility import are_visible, nearest
 from pgt.geometry.low_discrepancy import evenly
 from pgt.inference.evidence import MAX_EXACT_SIGMA
 
-# The number of instants at which the error is evaluated where the domain has a time axis, and of
-# points in space at each of them: more cost time, fewer miss small regions.
+# The number of instants at which the error is evaluated if the domain has a time axis, and the number of
+# points in space at each of them. More cost time, fewer miss small regions.
 INSTANT_COUNT, POINTS_PER_INSTANT = 9, 128
-# The first and last instants lie inside by this share of the time axis, since terms such as u/t
-# have no value at the very beginning.
+# The distance of the first and last instants from the ends, as a share of the time axis. Terms such as
+# u/t have no value at the very beginning.
 MIN_RELATIVE_TIME = 1e-4
-# The number of blocks of neighbors that are left out in turn: fewer are farther from the readings
-# that remain, more leave enough readings to fit.
+# The number of blocks of neighbors that are left out in turn. Fewer blocks are farther from the remaining
+# readings; with more blocks, more readings remain to fit.
 BLOCKS = 10
-# The stated interval is wider by this factor on both sides, for the unknown errors of κ and of the
-# model itself.
+# The factor by which the stated interval is wider on both sides, because of the unknown errors of κ and
+# of the model itself.
 INTERVAL_FACTOR = 1.5
-# A place is near readings within this multiple of the distance between readings that fill the
-# domain evenly.
+# A place is near readings if one lies within this multiple of the distance between readings that fill
+# the domain evenly.
 NEAR_DISTANCE = 1.5
 # The number of nearest readings that are tested for a wall in between.
 VISIBILITY_NEIGHBORS = 8
-# A fitted field whose spread is a smaller share of that of its readings is not the field that was
-# measured; then the spread of the readings counts.
+# If the spread of a fitted field is a smaller share of that of its readings, the spread of the readings
+# counts instead.
 MIN_RELATIVE_SPREAD = 0.1
 TINY = np.finfo(float).tiny
 
 
 def is_exact(noise: float) -> bool:
-    """Whether readings with that noise, in units of their spread, count as exact: what they are
-    missed by is then error of the model.
+    """Whether readings with this noise, in units of their spread, count as exact.
+
+    The misfit of exact readings is an error of the model.
     """
     return noise <= MAX_EXACT_SIGMA
 
@@ -75,8 +76,8 @@ def is_exact(noise: float) -> bool:
 def calibration_factor(*residuals: Float[np.ndarray, " _"]) -> float:
     """κ: the factor by which the posterior's σ is too small.
 
-    Each of the `residuals` are errors of readings predicted from others, in units of their predicted
-    σ; the largest of their root mean squares counts.
+    Each of the `residuals` has errors of left-out readings in units of their predicted σ. The largest of
+    their root mean squares counts.
 
     >>> calibration_factor(np.array([0.1, -0.1]), np.array([2.0, -2.0, np.nan]))
     2.0
@@ -88,7 +89,8 @@ def calibration_factor(*residuals: Float[np.ndarray, " _"]) -> float:
 def neighbor_groups(
     points: Float[np.ndarray, "n d"], count: int = BLOCKS
 ) -> list[Int[np.ndarray, " _"]]:
-    """The numbers of the points in at least `count` groups of neighbors, where there are as many.
+    """The row numbers of the points in each group of neighbors; there are at least `count` groups, if
+    there are as many points.
 
     The points are halved repeatedly along the axis in which they differ most.
 
@@ -109,8 +111,9 @@ def neighbor_groups(
 
 
 class DomainPoints(NamedTuple):
-    """Points that fill the domain, their weights (which sum to 1), and how many instants they
-    share: the points of one instant are contiguous.
+    """Points that fill the domain, their quadrature weights with the sum 1, and the number of instants.
+
+    The points of one instant are contiguous.
     """
 
     points: Float[np.ndarray, "n d"]
@@ -119,10 +122,10 @@ class DomainPoints(NamedTuple):
 
 
 def domain_points(domain: Domain) -> DomainPoints:
-    """The points at which the error of a field is evaluated; the same places at each instant.
+    """The points at which the error of a field is evaluated, with the same places at each instant.
 
-    They are denser toward the ends of every axis, where fields are known worst, and weigh less
-    there. The first and the last instant are among them.
+    They are denser toward the ends of every axis, where fields are least determined, and have smaller
+    weights there. The first and the last instant are among them.
     """
     if domain.shape is not None:
         return _points_in_shape(domain)
@@ -143,7 +146,7 @@ def domain_points(domain: Domain) -> DomainPoints:
 def _instants() -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
     """Instants from nearly 0 to nearly 1, and their weights by the trapezoidal rule.
 
-    Both ends are included, since one of them is often known worst.
+    Both ends are included, since the field is often least determined at one of them.
     """
     moments = (1 - np.cos(np.pi * np.linspace(0, 1, INSTANT_COUNT))) / 2
     gaps = np.pad(np.diff(moments), 1)
@@ -180,32 +183,35 @@ def stated_errors(
     floors: Mapping[str, float] = MappingProxyType({}),
     reading_spreads: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[str, FieldError]:
-    """By field, the stated error from the `deviations` of draws from the `values` at the points
-    `where`.
+    """The stated error of each field, from the `deviations` of draws from the `values` at `where`.
 
-    The deviations contain κ already. `undetermined` are fields that the equations determine up to a
-    function of time: there the mean over each instant does not count. `near` are the points with
-    readings around them; `floors` are errors that are known otherwise, and `reading_spreads` the
-    spreads of the readings, of measured fields.
+    The deviations contain κ already. The equations determine the `undetermined` fields up to a function
+    of time, so that their mean over each instant does not count. `near` marks the points with readings
+    around them. `floors` are lower limits of the errors, and `reading_spreads` are the spreads of the
+    readings of measured fields.
     """
-    found = {}
+    errors = {}
     for column, name in enumerate(fields):
         deviation, truth = deviations[..., column], values[:, column]
         if name in undetermined:
             deviation = without_instant_means(deviation, where)
             truth = without_instant_means(truth, where)
-        size = reading_spreads.get(name, float(np.sqrt(np.mean(deviation**2 @ where.weights))))
-        flattest = spread_over_domain(truth, where.weights, size)
-        spreads = [spread_over_domain(truth + part, where.weights, size) for part in deviation]
-        spreads = np.maximum(spreads, flattest)
-        found[name] = _stated_error(deviation, spreads, where.weights, near)
-    return raised(found, floors)
+        reading_spread = reading_spreads.get(
+            name, float(np.sqrt(np.mean(deviation**2 @ where.weights)))
+        )
+        spread_of_fit = spread_over_domain(truth, where.weights, reading_spread)
+        spreads = [
+            spread_over_domain(truth + part, where.weights, reading_spread) for part in deviation
+        ]
+        spreads = np.maximum(spreads, spread_of_fit)
+        errors[name] = _stated_error(deviation, spreads, where.weights, near)
+    return raised(errors, floors)
 
 
 def raised(errors: Mapping[str, FieldError], floors: Mapping[str, float]) -> dict[str, FieldError]:
-    """The errors, each at least its floor, and those without a floor raised by the same factor.
+    """The errors, each at least its floor; those without a floor are raised by the same factor.
 
-    An error that no floor limits is raised to 1 at most: no field is worse than a constant.
+    An error without a floor is raised to 1 at most, since no field is worse than a constant.
 
     >>> found = {name: FieldError(0.02, 0.01, 0.03) for name in "up"}
     >>> [error.value for error in raised(found, {"u": 0.1}).values()]
@@ -222,18 +228,18 @@ def raised(errors: Mapping[str, FieldError], floors: Mapping[str, float]) -> dic
 
 
 def _at_least(error: FieldError, floor: float) -> FieldError:
-    """The error, and at least the floor, near readings and far from them."""
+    """The error, raised to the floor near readings and far from them."""
     if error.value >= floor:
         return error
     high = max(error.high, floor * INTERVAL_FACTOR)
-    found = replace(error, value=floor, low=floor / INTERVAL_FACTOR, high=high)
+    at_floor = replace(error, value=floor, low=floor / INTERVAL_FACTOR, high=high)
     if error.inside is None or error.outside is None or error.outside <= floor:
-        return replace(found, inside=None, outside=None)
-    return replace(found, inside=max(error.inside, floor))
+        return replace(at_floor, inside=None, outside=None)
+    return replace(at_floor, inside=max(error.inside, floor))
 
 
 def _stated_error(deviation: Float[np.ndarray, "k n"], spreads, weights, near) -> FieldError:
-    """The stated error of one field from deviations, each relative to its own spread."""
+    """The stated error of one field, from deviations that are divided by the spread of each draw."""
     deviation = deviation / spreads[:, None]
     sizes = np.sqrt(deviation**2 @ weights)
     value = float(np.sqrt(np.mean(sizes**2)))
@@ -242,7 +248,7 @@ def _stated_error(deviation: Float[np.ndarray, "k n"], spreads, weights, near) -
     if near is None or near.all() or not near.any():
         return FieldError(value, *bounds)
     inside, outside = (_rms_over(part, deviation, weights) for part in (near, ~near))
-    # Draws that differ more near readings than far from them do so by chance.
+    # If draws differ more near readings than far from them, that is by chance.
     if outside < inside:
         return FieldError(value, *bounds)
     return FieldError(value, *bounds, inside, outside)
@@ -251,34 +257,36 @@ def _stated_error(deviation: Float[np.ndarray, "k n"], spreads, weights, near) -
 def spread_over_domain(
     values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"], reading_spread: float
 ) -> float:
-    """The standard deviation of a field over the domain, never zero.
+    """The standard deviation of a field over the domain, which is never zero.
 
-    It is that of its readings where the field is nearly constant beside them.
+    It is the spread of the readings if the field is nearly constant beside them.
 
     >>> half, weights = np.array([1.0, -1.0]), np.full(2, 0.5)
     >>> spread_over_domain(half, weights, 3.0), spread_over_domain(1e-9 * half, weights, 3.0)
     (1.0, 3.0)
     """
-    own = float(np.sqrt((values - values @ weights) ** 2 @ weights))
-    return max(own if own >= MIN_RELATIVE_SPREAD * reading_spread else reading_spread, TINY)
+    spread = float(np.sqrt((values - values @ weights) ** 2 @ weights))
+    return max(spread if spread >= MIN_RELATIVE_SPREAD * reading_spread else reading_spread, TINY)
 
 
 def _rms_over(part: Bool[np.ndarray, " n"], deviation, weights) -> float:
-    """The root mean square over some of the points."""
+    """The root mean square of the deviations over the points that `part` selects."""
     return float(np.sqrt(np.mean(deviation[:, part] ** 2 @ weights[part]) / weights[part].sum()))
 
 
 def without_instant_means(values: np.ndarray, where: DomainPoints) -> np.ndarray:
     """The values without their mean over the points of each instant."""
-    by_instant, own = (
+    by_instant, weights = (
         a.reshape(*a.shape[:-1], where.instants, -1) for a in (values, where.weights)
     )
-    mean = np.sum(by_instant * own, axis=-1, keepdims=True) / own.sum(axis=-1, keepdims=True)
+    mean = np.sum(by_instant * weights, axis=-1, keepdims=True) / weights.sum(
+        axis=-1, keepdims=True
+    )
     return (by_instant - mean).reshape(values.shape)
 
 
 def mean_distance(readings: Observations, domain: Domain) -> float:
-    """The distance between readings if they filled the domain evenly, in units of the domain."""
+    """The distance between readings if they filled the domain evenly, in units of the domain's extent."""
     whole = float(np.prod(np.asarray(domain.extent, float)))
     share = 1.0 if domain.shape is None else domain.volume / whole
     return (len(readings) / share) ** (-1 / domain.dimension)
@@ -287,18 +295,18 @@ def mean_distance(readings: Observations, domain: Domain) -> float:
 def near_readings(
     points: Float[np.ndarray, "n d"], readings: Observations, domain: Domain
 ) -> Bool[np.ndarray, " n"]:
-    """Which points are near readings and in their sight.
+    """Which points are near readings, without a wall in between.
 
-    Near means about as near as if the readings filled the domain evenly; distances are in units of
-    the domain. All points are counted from the domain's origin.
+    The limit follows from the distance between readings that fill the domain evenly. Distances are in
+    units of the domain's extent. All points are counted from the domain's origin.
     """
     extent = np.asarray(domain.extent, float)
-    own = np.asarray(readings.points, float) / extent
-    count = 1 if domain.shape is None else min(VISIBILITY_NEIGHBORS, len(own))
-    distances, which = nearest(own, points / extent, count)
+    scaled_readings = np.asarray(readings.points, float) / extent
+    count = 1 if domain.shape is None else min(VISIBILITY_NEIGHBORS, len(scaled_readings))
+    distances, indices = nearest(scaled_readings, points / extent, count)
     near = distances <= NEAR_DISTANCE * mean_distance(readings, domain)
     if domain.shape is not None:
-        place, turn = np.nonzero(near)
-        there = np.asarray(readings.points, float)[which[place, turn]]
-        near[place, turn] = are_visible(domain, points[place], there)
+        place, rank = np.nonzero(near)
+        reading_points = np.asarray(readings.points, float)[indices[place, rank]]
+        near[place, rank] = are_visible(domain, points[place], reading_points)
     return np.asarray(near.any(axis=1))

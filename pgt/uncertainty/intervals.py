@@ -1,9 +1,12 @@
 """Intervals of learned coefficients, and which coefficients are not identified.
 
-The readings may not determine a coefficient: then its interval is wide. It may also be
+If the readings do not determine a coefficient, its interval is wide. A coefficient may also be
 unidentified: its terms have vanished from the equation, or it is orders of magnitude from the first
-guess. Where an equation is hardly fulfilled, a coefficient near zero explains the readings as well;
-the field may follow them closely, and the number still means nothing.
+guess. If the equation is hardly fulfilled, the field may follow the readings closely with a coefficient
+near zero, and that number means nothing.
+
+Intervals are symmetric in the learned number `raw`: the logarithm of a positive coefficient, the logit of
+a bounded one, and otherwise the coefficient in its unit.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,27 +24,26 @@ from pgt.core.unknown import Unknown, named_coefficients
 from pgt.nn.trees import is_double, precision
 from pgt.uncertainty.members import Members, require_members
 
-# A coefficient is not determined where the standard deviation of its logarithm, or its relative
-# standard deviation, is larger than the first; near zero, larger than the second in the unit at which
-# its term balances the others.
+# A coefficient is not determined if the standard deviation of its logarithm, or its relative standard
+# deviation, exceeds the first limit. Near zero the second limit counts instead, in the unit at which its
+# term balances the others.
 MAX_RELATIVE_DEVIATION, MAX_DEVIATION_NEAR_ZERO = 0.5, 0.05
-# A bounded coefficient is not determined where its interval covers more of the admissible range,
-# times the level.
+# A bounded coefficient is not determined if its interval covers more than this share, times the level, of
+# the admissible range.
 MAX_INTERVAL_SHARE = 0.8
 # A coefficient within this share of the admissible range from a bound is at the bound.
 BOUND_MARGIN = 0.01
-# Two coefficients with a larger absolute correlation are reported as tied.
+# Two coefficients are reported as tied if their absolute correlation is larger.
 MIN_TIED_CORRELATION = 0.95
-# The level of an interval, where none is given.
+# The default level of an interval.
 DEFAULT_LEVEL = 0.9
-# A fit that would move a coefficient, or its predictions of readings, by more of their standard
-# deviation in one more step is not at the maximum of its posterior.
+# A fit is not at the maximum of its posterior if one more step would move a coefficient, or the
+# predictions of the readings, by more than this share of their standard deviation.
 MAX_REMAINING_STEP = 0.5
 
 
 class Estimate(NamedTuple):
-    """A learned coefficient: its value, the interval around it, and whether the readings determine
-    it.
+    """A learned coefficient with its interval, and whether the readings determine it.
 
     >>> print(Estimate(0.01, 0.0098, 0.0103, True, "").in_words.replace("\N{NO-BREAK SPACE}", " "))
     0.01, with 90 % between 0.0098 and 0.0103
@@ -56,7 +58,7 @@ class Estimate(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """Value, level and interval in words."""
+        """The value, the level and the interval in words."""
         between = f"between {number(self.lower, 4)} and {number(self.upper, 4)}"
         return f"{number(self.value, 4)}, with {percent(self.level)} {between}"
 
@@ -69,15 +71,14 @@ def intervals(
 ) -> dict[str, Estimate]:
     """The learned coefficients by name, with intervals that hold the true value at the given level.
 
-    They are symmetric in the number that is learned: the logarithm of a positive coefficient, the
-    logit of one with bounds. A posterior is Gaussian there; for an ensemble, Student's t accounts
-    for the small number of members. A coefficient is not `determined` where the interval says next
-    to nothing; `note` says why.
+    They are symmetric in the learned number. A posterior is Gaussian there; for an ensemble, Student's t
+    accounts for the small number of members. If the interval is so wide that it says next to nothing, the
+    coefficient is not `determined`, and `note` says why.
 
-    `remaining_step` is how far one more step of the fit would move a coefficient, in standard
-    deviations: the intervals of a fit that has not converged may not hold the truth, and the note
-    says so. `shifts` are the shares by which the residual of the equations may shift each
-    coefficient; no interval is narrower.
+    `remaining_step` is the change of a coefficient by one more step of the fit, in standard deviations.
+    The intervals of a fit that has not converged may not hold the truth, and the note says so. `shifts`
+    are the shares by which the residual of the equations may shift each coefficient; no interval is
+    narrower.
     """
     members = require_members(members)
     if not 0 < level < 1:
@@ -86,14 +87,16 @@ def intervals(
         named = named_coefficients(members.pdes)
     raws = {name: np.asarray(node.raw, float) for name, node in named}
     is_posterior = members.is_posterior
-    within = stats.norm if is_posterior else stats.t(len(members) - 1)
-    quantile, found = float(within.ppf((1 + level) / 2)), {}
+    distribution = stats.norm if is_posterior else stats.t(len(members) - 1)
+    quantile, estimates = float(distribution.ppf((1 + level) / 2)), {}
     for name, node in named:
-        middle, own = _moments(raws[name], is_posterior)
-        tied = partial(_tied_note, name, raws)
+        middle, deviation = _moments(raws[name], is_posterior)
+        tied_note = partial(_tied_note, name, raws)
         shift = shifts.get(name, 0.0)
-        found[name] = _estimate(node, middle, own, quantile, level, remaining_step, shift, tied)
-    return found
+        estimates[name] = _estimate(
+            node, middle, deviation, quantile, level, remaining_step, shift, tied_note
+        )
+    return estimates
 
 
 def interval_of_fit(
@@ -103,7 +106,7 @@ def interval_of_fit(
     remaining_step: float = 0.0,
     shift: float = 0.0,
 ) -> Estimate:
-    """The interval of a learned coefficient with that standard deviation, without members."""
+    """The interval of a learned coefficient whose learned number has this standard deviation."""
     quantile = float(stats.norm.ppf((1 + level) / 2))
     return _estimate(node, float(node.raw), deviation, quantile, level, remaining_step, shift)
 
@@ -111,40 +114,41 @@ def interval_of_fit(
 def _estimate(
     node: Unknown,
     middle: float,
-    own: float,
+    deviation_of_members: float,
     quantile: float,
     level: float,
     remaining_step: float,
     shift: float,
-    tied: Callable[[], str] = str,
+    tied_note: Callable[[], str] = str,
 ) -> Estimate:
-    """The estimate from the middle and standard deviation of the number that is learned."""
-    deviation = max(own, _deviation(node, middle, shift))
+    """The estimate from the middle of the learned number and its deviation over the members."""
+    deviation = max(deviation_of_members, _deviation(node, middle, shift))
     reach = quantile * deviation
     value, lower, upper = (_value(node, raw) for raw in (middle, middle - reach, middle + reach))
-    why = _why_undetermined(node, middle, deviation, upper - lower, level)
-    shifted = _shift_note(shift) if why and deviation > own else ""
-    about = _bound_note(node, value) or (why + tied() if why else "")
-    note = "; ".join(filter(None, (about, shifted, _step_note(remaining_step))))
-    return Estimate(value, lower, upper, not why, note, level)
+    why_undetermined = _why_undetermined(node, middle, deviation, upper - lower, level)
+    shifted = _shift_note(shift) if why_undetermined and deviation > deviation_of_members else ""
+    main_note = _bound_note(node, value) or (
+        why_undetermined + tied_note() if why_undetermined else ""
+    )
+    note = "; ".join(filter(None, (main_note, shifted, _step_note(remaining_step))))
+    return Estimate(value, lower, upper, not why_undetermined, note, level)
 
 
 def _moments(raw: Float[np.ndarray, " k"], is_posterior: bool) -> tuple[float, float]:
-    """Middle and standard deviation. The middle of a posterior is known, that of an ensemble is
-    estimated.
+    """(median, standard deviation) of the learned number over the members.
+
+    The middle of a posterior is known, that of an ensemble is estimated.
     """
     return float(np.median(raw)), float(np.std(raw, ddof=0 if is_posterior else 1))
 
 
 def _deviation(node: Unknown, raw: float, share: float) -> float:
-    """The standard deviation of the number that is learned, where the coefficient may be off by a
-    share of itself.
-    """
+    """The standard deviation of the learned number if the coefficient may be off by a share of itself."""
     if node.bounds is not None:
-        part = float(special.expit(raw))
+        position = float(special.expit(raw))
         low, high = node.bounds
-        slope = max((high - low) * part * (1 - part), np.finfo(float).tiny)
-        return share * abs(low + (high - low) * part) / slope
+        slope = max((high - low) * position * (1 - position), np.finfo(float).tiny)
+        return share * abs(low + (high - low) * position) / slope
     return share if node.positive else share * abs(raw)
 
 
@@ -164,22 +168,22 @@ def _value(node: Unknown, raw: float) -> float:
 def _why_undetermined(
     node: Unknown, middle: float, deviation: float, width: float, level: float
 ) -> str:
-    """Why a coefficient is not determined; empty where it is."""
+    """Why a coefficient is not determined; empty if it is."""
     if node.bounds is not None:
         low, high = node.bounds
-        known = width <= MAX_INTERVAL_SHARE * level * (high - low)
+        is_known = width <= MAX_INTERVAL_SHARE * level * (high - low)
         why = f"the interval is most of what the bounds {low:g} and {high:g} allow"
     elif node.positive:
-        known = deviation <= MAX_RELATIVE_DEVIATION
+        is_known = deviation <= MAX_RELATIVE_DEVIATION
         why = f"its logarithm has the standard deviation {deviation:.2g}"
     else:
-        known = deviation <= max(MAX_RELATIVE_DEVIATION * abs(middle), MAX_DEVIATION_NEAR_ZERO)
+        is_known = deviation <= max(MAX_RELATIVE_DEVIATION * abs(middle), MAX_DEVIATION_NEAR_ZERO)
         why = f"its standard deviation is {node.unit * deviation:.2g}"
-    return "" if known else f"not determined by the readings: {why}"
+    return "" if is_known else f"not determined by the readings: {why}"
 
 
 def _tied_note(name: str, raws: dict[str, Float[np.ndarray, " k"]]) -> str:
-    """The other coefficients that can change together with this one without changing the fit."""
+    """The other coefficients that can change together with this one while the fit stays the same."""
     others = [
         other for other, raw in raws.items()
         if other != name and abs(np.corrcoef(raws[name], raw)[0, 1]) > MIN_TIED_CORRELATION
@@ -204,11 +208,12 @@ def _bound_note(node: Unknown, value: float) -> str:
     return "" if is_inside else "at its bound: the readings ask for one beyond"
 
 
-# A coefficient is unidentified where it changes every equation by less of the size of its terms.
+# A coefficient is unidentified if its terms are less than this share of the size of every equation's
+# terms.
 MIN_TERM_SHARE = 1e-3
-# A positive coefficient is unidentified where the ends of its interval differ by a larger factor.
+# A positive coefficient is unidentified if the ends of its interval differ by a larger factor.
 MAX_INTERVAL_RATIO = 10.0
-# A positive coefficient is unidentified where it differs from the first guess by a larger factor.
+# A positive coefficient is unidentified if it differs from the first guess by a larger factor.
 MAX_RATIO_TO_FIRST_GUESS = 1e4
 
 
@@ -218,10 +223,10 @@ def why_unidentified(
     estimate: Estimate | None = None,
     first: float | None = None,
 ) -> str:
-    """Why a coefficient is not identified; empty where it is.
+    """Why a coefficient is not identified; empty if it is.
 
-    `share` is how much of its equation depends on it, `first` its first guess; each where it is
-    known. A coefficient of either sign may be zero, and is never called unidentified.
+    `share` is the share of its equation that depends on it, and `first` is its first guess, if they are
+    known. A coefficient of either sign may be zero, so it is never called unidentified.
     """
     if node.is_plain:
         return ""
@@ -242,9 +247,7 @@ def why_unidentified(
 
 
 def why_far_from_first_guess(node: Unknown, first: float | None) -> str:
-    """That a positive coefficient is orders of magnitude from its first guess; empty where it is
-    not.
-    """
+    """A text that says so if a positive coefficient is orders of magnitude from its first guess."""
     value = float(node.value)
     if (
         not first

@@ -1,16 +1,16 @@
-"""The Gaussian posterior around a least-squares fit (Laplace's approximation), and samples of it.
+"""The Gaussian posterior around a least-squares fit (Laplace approximation), and samples of it.
 
-With the rows r of the fit (gauss_newton.py) and J their derivative, n measured values with noise σ,
-and a prior of strength a on the weights among θ,
+Let r be the rows of the fit (gauss_newton.py), J their derivative, σ the noise of the n measured values,
+and a the strength of the prior on the weights among θ. Then
 
     θ ~ N(θ̂, C),    C⁻¹ = (n/σ²) (J_dᵀJ_d + w² J_eᵀJ_e + a P) = (n/σ²) RᵀR,    δ = (σ/√n) R⁻¹ z
 
-where d marks readings and e the rows of equation and conditions. Those are as stiff as they are
-fulfilled: their root mean square takes the place of the noise, w = σ / |r_e|, up to a limit.
+where d marks the rows of the readings and e those of equation and conditions. The root mean square of
+the latter at the fit takes the place of their noise, so that w = σ / |r_e|, up to a limit.
 
 A fit that ran out of time is not at the maximum of this posterior. The linearized MAP estimate
-nearby (linearized_map.py) replaces it, and samples are drawn around it, where it predicts held-out
-readings significantly better, or where readings turn out to have a little noise and it fulfills the
+(linearized_map.py) replaces it, and samples are drawn around that, in two cases: it predicts held-out
+readings significantly better, or the readings turn out to have a little noise and it fulfills the
 equation. Otherwise the fit is a Newton step α away from the maximum. Its error contains both that
 step and the posterior variance, E[δδᵀ] = C + ααᵀ: half of the samples have the step added, half
 have it subtracted.
@@ -68,18 +68,19 @@ from pgt.uncertainty.linearized_map import (
 )
 from pgt.uncertainty.members import PosteriorSamples
 
-# The upper limit of the number of rows of the equations, which bounds time and memory.
+# The upper limit of the number of equation rows, which bounds time and memory.
 MAX_EQUATION_ROWS = 12_000
-# The posterior uses this many times the residual points of one step of the fit, as the steps of the
-# fit use different points.
+# The ratio of the residual points of the posterior to those of one step of the fit. The steps of the fit
+# use different points, so that they see more of them together.
 POINT_DENSITY_FACTOR = 4
-# The fit has memorized its readings where held-out ones are missed by more than this many σ; then
-# the held-out error is taken for σ.
+# The fit has memorized its readings if held-out ones are missed by more than this many σ. Then the
+# held-out error takes the place of σ.
 MIN_MEMORIZATION_RATIO = 2.0
-# The standard deviation of the prior of each coefficient, in its logarithm, logit or unit.
+# The standard deviation of the prior of each coefficient's logarithm or logit, or of the coefficient in
+# its unit. It is wide, so that the readings decide.
 COEFFICIENT_PRIOR_SIGMA = 7.0
-# A step that changes a coefficient by less, in its logarithm or logit or relative to its value, is
-# not visible, however sure exact readings are of the coefficient.
+# A step that changes a coefficient's logarithm or logit, or its relative value, by less does not matter,
+# however precisely exact readings determine the coefficient.
 MIN_COEFFICIENT_CHANGE = 1e-4
 
 
@@ -92,39 +93,39 @@ def draw_laplace_samples(
     polish: Polish,
     seconds: float | None = None,
 ) -> PosteriorSamples:
-    """Samples of the posterior: models and equations.
+    """Samples of the posterior, which are models and equations.
 
-    `noise` is σ of the readings in units of their spread, where it is known; `polish` are the
-    settings of the fit, `seconds` those that are left. The second half of the samples mirrors the first
-    about the fit, or about the better answer.
+    `noise` is σ of the readings in units of their spread, if it is known; `polish` are the settings of
+    the fit, and `seconds` is the time left. The second half of the samples mirrors the first about the
+    fit, or about the MAP estimate if that replaces it.
     """
     with jax.enable_x64(True):
         points = _residual_point_count(fit, problem, polish, seconds)
         decoder = replace(polish, weights="decoder", points=points)
-        (theta, rebuild, *_), search, judge = build_system(
+        (theta, rebuild, *_), residuals, held_out_error_at = build_system(
             fit.model, fit.pde, problem, decoder, held_out
         )
-        search = search.with_noise_at(theta)  # else outliers would count as noise
+        residuals = residuals.with_noise_at(theta)  # otherwise outliers would count as noise
         model = rebuild(theta)[0]
-        search, factors = weight_by_field_noise(search, theta, model, problem, noise)
-        held_out_misfit = judge(theta)
+        residuals, factors = weight_by_field_noise(residuals, theta, model, problem, noise)
+        held_out_misfit = held_out_error_at(theta)
         if (factors != 1).any():
             held_out_misfit = weighted_held_out_error(model, problem, held_out, factors)
         prior = initial_prior(
             problem.observations, fit.pde, common_noise(problem, fit.model.scaling, noise)
         )
         samples_all = len(theta) >= count_parameters(fit.model)
-        stiffest = MAX_STIFFNESS if samples_all else SOFT_STIFFNESS
-        found = local_posterior(
-            theta, search, prior, held_out_misfit, stiffest, _min_changes(fit.pde)
+        max_stiffness = MAX_STIFFNESS if samples_all else SOFT_STIFFNESS
+        posterior = local_posterior(
+            theta, residuals, prior, held_out_misfit, max_stiffness, _min_changes(fit.pde)
         )
         better, left_out, is_gaussian = None, (), problem.likelihood == "gauss"
         estimate = (
-            map_estimate(found.normal, prior, COEFFICIENT_PRIOR_SIGMA) if is_gaussian else None
+            map_estimate(posterior.normal, prior, COEFFICIENT_PRIOR_SIGMA) if is_gaussian else None
         )
         has_noise = estimate is not None and estimate.has_noise
         if estimate is not None and has_noise and samples_all:
-            found = found.softened(estimate)
+            posterior = posterior.softened(estimate)
         if estimate is not None:
             points = np.asarray(problem.observations.points) / np.asarray(problem.domain.extent)
             groups = [np.arange(len(points))[:, None], neighbor_groups(points)]
@@ -133,38 +134,42 @@ def draw_laplace_samples(
                 left_out_residuals(estimate, points, list(part), are_exact=are_exact)
                 for part in groups
             )
-        if estimate is not None and len(held_out) and not _stays_at_fit(found, estimate, noise):
-            better = _better_fit(theta, rebuild, estimate, (problem, held_out), judge(theta))
-            found = found if better is None else found.at(estimate)
-        scale = found.sigma / np.sqrt(prior.reading_count)
+        if estimate is not None and len(held_out) and not _stays_at_fit(posterior, estimate, noise):
+            better = _better_fit(
+                theta, rebuild, estimate, (problem, held_out), held_out_error_at(theta)
+            )
+            posterior = posterior if better is None else posterior.at(estimate)
+        scale = posterior.sigma / np.sqrt(prior.reading_count)
         steps = draw_steps(
-            found.factor, scale, settings.samples, prior.coefficients, found.newton_step
+            posterior.factor, scale, settings.samples, prior.coefficients, posterior.newton_step
         )
-        models, pdes = _linearized_members(theta, rebuild, found.center, steps, prior.coefficients)
+        models, pdes = _linearized_members(
+            theta, rebuild, posterior.center, steps, prior.coefficients
+        )
         record = {
             "settings": repr(settings),
-            "noise": found.sigma, "noise_of_fields": (found.sigma * factors).tolist(),
-            "stiffness": found.stiffness, "remaining_step": found.remaining_step,
+            "noise": posterior.sigma, "noise_of_fields": (posterior.sigma * factors).tolist(),
+            "stiffness": posterior.stiffness, "remaining_step": posterior.remaining_step,
             # Leave-one-out predictions need the maximum of a Gaussian posterior with its own σ.
-            # Elsewhere they give too wide bands, and are used only where nothing was held out.
-            "leave_one_out": is_gaussian and not found.is_memorized
-            and (found.reading_change < MAX_REMAINING_STEP or not len(held_out)),
-            # The misfit of readings that were fitted as exact is error of the field.
-            "exact_readings": noise is None and found.sigma <= MAX_CLEAN_ERROR and not has_noise,
+            # Elsewhere they give too wide bands, and are used only if nothing was held out.
+            "leave_one_out": is_gaussian and not posterior.is_memorized
+            and (posterior.reading_change < MAX_REMAINING_STEP or not len(held_out)),
+            # The misfit of readings that were fitted as exact is an error of the field.
+            "exact_readings": noise is None and posterior.sigma <= MAX_CLEAN_ERROR and not has_noise,
             "cost": None if better is None or estimate is None else estimate.cost,
         }  # fmt: skip
     readings = batched.repeat(problem.observations, settings.samples)
     return PosteriorSamples((models, pdes, readings), record, better, left_out)
 
 
-def _stays_at_fit(found: "LocalPosterior", estimate: MapEstimate, noise: float | None) -> bool:
-    """Whether a fit of noisy readings is kept rather than the MAP estimate.
+def _stays_at_fit(posterior: "LocalPosterior", estimate: MapEstimate, noise: float | None) -> bool:
+    """Whether a fit of noisy readings is kept in place of the MAP estimate.
 
-    That is the case where the fit knew of the noise, and so had a prior and a stiff equation, or
-    where the step to the MAP estimate is small beside the noise.
+    This holds if the fit knew of the noise, and so had a prior and a stiff equation, or if the step to
+    the MAP estimate is small beside the noise.
     """
-    was_held = noise is not None or found.sigma > MAX_CLEAN_ERROR
-    return estimate.has_noise and (was_held or estimate.reading_change < MAX_REMAINING_STEP)
+    had_prior = noise is not None or posterior.sigma > MAX_CLEAN_ERROR
+    return estimate.has_noise and (had_prior or estimate.reading_change < MAX_REMAINING_STEP)
 
 
 def _better_fit(
@@ -174,13 +179,13 @@ def _better_fit(
     data: tuple[Problem, Observations],
     held_out_misfit: float,
 ) -> tuple[LinearisedModel, AbstractPDE, float] | None:
-    """The MAP estimate, to first order, with its equation and its held-out error, where it is the
-    better answer.
+    """(linearized model, equation, held-out error) of the MAP estimate if it is the better answer, or
+    None.
 
-    With exact readings it is better where its held-out error, or else the leave-one-out error at
-    fitted readings, is significantly smaller. With noisy readings, which hardly tell, it is better
-    where its misfit is noise alone and it fulfills the nonlinear equation as well as the posterior
-    assumes, or as the fit did.
+    With exact readings it is better if its held-out error is significantly smaller, or if that error is
+    smaller and the leave-one-out error at fitted readings is significantly smaller. Noisy readings hardly
+    distinguish the two answers. Then the MAP estimate is better if its misfit is noise alone and it
+    fulfills the nonlinear equation as well as the posterior assumes, or as the fit did.
     """
     problem, held_out = cast(data, jnp.float64)
     model, pde = rebuild(theta)
@@ -193,7 +198,7 @@ def _better_fit(
             mean_square_residuals(*pair, problem)[1] for pair in ((model, pde), (moved, moved_pde))
         ]
         assumed = (estimate.sigma / estimate.stiffness) ** 2
-        # The held-out error of the fit is biased: the fit ended where it was least.
+        # The held-out error of the fit is biased, since the fit ended at its minimum.
         misfit_is_noise = not is_less(max(held_out_misfit, estimate.sigma), error, counts[0])
         is_better = misfit_is_noise and misfits[1] <= max(misfits[0], assumed)
     else:
@@ -207,17 +212,23 @@ def _better_fit(
 def _residual_point_count(
     fit: Fit, problem: Problem, polish: Polish, seconds: float | None = None
 ) -> int:
-    """The number of residual points: more than the fit has at once, within what is solved in the
-    seconds that are left.
+    """The number of residual points of the posterior.
+
+    It is larger than that of one step of the fit, but not larger than what the remaining seconds allow.
     """
-    usual = point_count(polish, problem, count_parameters(fit.model.tunable()), fresh=False)
-    most = MAX_EQUATION_ROWS // max(len(problem.equation_scales), 1)
+    points_of_fit = point_count(polish, problem, count_parameters(fit.model.tunable()), fresh=False)
+    max_points = MAX_EQUATION_ROWS // max(len(problem.equation_scales), 1)
     if seconds is not None and fit.stages:
-        last = fit.stages[-1]
-        each = last.seconds / max(len(last.costs) - 1, 1)
-        affordable = POINT_DENSITY_FACTOR * usual * seconds / max(ERROR_BAR_ITERATIONS * each, 1e-9)
-        most = min(most, int(affordable))
-    return max(min(POINT_DENSITY_FACTOR * usual, most), usual)
+        stage = fit.stages[-1]
+        seconds_per_iteration = stage.seconds / max(len(stage.costs) - 1, 1)
+        affordable = (
+            POINT_DENSITY_FACTOR
+            * points_of_fit
+            * seconds
+            / max(ERROR_BAR_ITERATIONS * seconds_per_iteration, 1e-9)
+        )
+        max_points = min(max_points, int(affordable))
+    return max(min(POINT_DENSITY_FACTOR * points_of_fit, max_points), points_of_fit)
 
 
 class LocalPosterior(NamedTuple):
@@ -225,14 +236,14 @@ class LocalPosterior(NamedTuple):
 
     Attributes
     ----------
-    factor : R, upper triangular.
-    sigma : σ of the readings; the held-out error where readings were memorized.
+    factor : the upper triangular R.
+    sigma : σ of the readings, or the held-out error if the readings were memorized.
     stiffness : w of the equation.
     remaining_step : the largest change of a coefficient by one more Newton step, in its standard
         deviations.
     is_memorized : whether the fit has memorized its readings.
     newton_step : the step from θ to the maximum.
-    reading_change : by how many σ that step changes the predictions of the readings.
+    reading_change : the change of the readings' predictions by that step, in σ.
     normal : the rows at θ, with equation and readings of weight 1.
     center : the step from θ to the mean of the samples.
     """
@@ -248,7 +259,7 @@ class LocalPosterior(NamedTuple):
     center: Float[Array | np.ndarray, " p"] | float = 0.0
 
     def softened(self, estimate: MapEstimate) -> "LocalPosterior":
-        """The same with the stiffness that suits noisy readings; σ of memorized readings stays."""
+        """This posterior with the stiffness that suits noisy readings; σ of memorized readings stays."""
         sigma = self.sigma if self.is_memorized else estimate.sigma
         return self._replace(
             factor=jnp.asarray(estimate.factor), sigma=sigma, stiffness=estimate.stiffness,
@@ -265,30 +276,30 @@ class LocalPosterior(NamedTuple):
 
 def local_posterior(
     theta: Float[Array, " p"],
-    search: Residuals,
+    residuals: Residuals,
     prior: WeightPrior,
     held_out_error: float,
     stiffest: float = SOFT_STIFFNESS,
     min_changes: Float[np.ndarray, " f"] | float = 0.0,
 ) -> LocalPosterior:
-    """The posterior at θ, where the fit ended, with an equation no stiffer than `stiffest`.
+    """The posterior at θ, where the fit ended, with a stiffness of at most `stiffest`.
 
     A coefficient that changes by less than `min_changes` counts as converged.
     """
-    soft = normal = search.stiffened(1.0).normal_at(theta)
+    soft_equations = normal = residuals.stiffened(1.0).normal_at(theta)
     prior, estimated = revise_prior(prior, normal, EVIDENCE_ROUNDS)
     sigma = _noise_or_held_out_error(estimated, held_out_error)
     equation_misfit = float(np.linalg.norm(normal.rows[prior.reading_rows :]))
     stiffness = float(np.clip(sigma / max(equation_misfit, SMALLEST_SIGMA), 1.0, stiffest))
     if stiffness > 1:
-        normal = search.stiffened(stiffness).normal_at(theta)
+        normal = residuals.stiffened(stiffness).normal_at(theta)
         prior, estimated = revise_prior(prior, normal, EVIDENCE_ROUNDS)
         sigma = _noise_or_held_out_error(estimated, held_out_error)
-    held = np.full(len(theta), prior.strength)
-    held[len(theta) - prior.coefficients :] = (
+    prior_diagonal = np.full(len(theta), prior.strength)
+    prior_diagonal[len(theta) - prior.coefficients :] = (
         sigma**2 / prior.reading_count / COEFFICIENT_PRIOR_SIGMA**2
     )
-    factor = jnp.asarray(hessian_factor(normal, held, prior.strength))
+    factor = jnp.asarray(hessian_factor(normal, prior_diagonal, prior.strength))
     slope = jnp.asarray(normal.gradient + prior.strength * prior.weights(theta))
     remaining_step = _remaining_step(
         factor, slope, sigma / np.sqrt(prior.reading_count), prior.coefficients, min_changes
@@ -298,12 +309,19 @@ def local_posterior(
     change = normal.jacobian.times(np.asarray(newton_step))[: prior.reading_rows]
     reading_change = float(np.linalg.norm(change)) / sigma
     return LocalPosterior(
-        factor, sigma, stiffness, remaining_step, is_memorized, newton_step, reading_change, soft
+        factor,
+        sigma,
+        stiffness,
+        remaining_step,
+        is_memorized,
+        newton_step,
+        reading_change,
+        soft_equations,
     )
 
 
 def _min_changes(pde: AbstractPDE) -> Float[np.ndarray, " f"]:
-    """The smallest visible change of each coefficient, in the number that is learned."""
+    """The smallest change of each coefficient that matters, in the learned number."""
     nodes = [node for _, node in named_unknowns(pde)]
     return MIN_COEFFICIENT_CHANGE * np.array(
         [abs(float(n.raw)) if n.is_plain else 1.0 for n in nodes]
@@ -317,20 +335,21 @@ def _remaining_step(
     free: int,
     min_changes: Float[np.ndarray, " f"] | float = 0.0,
 ) -> float:
-    """The largest change of a coefficient, the last `free` of θ, by a Newton step; in its σ, or in
-    its smallest visible change where that is larger.
+    """The largest change of a coefficient by a Newton step, in its σ, or in `min_changes` if larger.
+
+    The coefficients are the last `free` numbers of θ.
     """
     if not free:
         return 0.0
     step = _newton_step(factor, slope)[-free:]
     # The last rows of R⁻¹ depend on the last block of R alone.
-    corner = solve_triangular(factor[-free:, -free:], jnp.eye(free))
-    deviations = scale * jnp.linalg.norm(corner, axis=1)
+    inverse_block = solve_triangular(factor[-free:, -free:], jnp.eye(free))
+    deviations = scale * jnp.linalg.norm(inverse_block, axis=1)
     return float(jnp.max(jnp.abs(step) / jnp.maximum(deviations, jnp.asarray(min_changes))))
 
 
 def _newton_step(factor: Float[Array, "p p"], slope: Float[Array, " p"]) -> Float[Array, " p"]:
-    """The step to where the slope is zero."""
+    """The step to the point at which the slope is zero."""
     return -solve_triangular(factor, solve_triangular(factor, slope, trans=1))
 
 
@@ -343,27 +362,29 @@ def draw_steps(
 ) -> Float[Array, "k p"]:
     """Gaussian steps in pairs ±, with the covariance scale² (RᵀR)⁻¹.
 
-    Each has the `newton_step` added or subtracted, which is the distance of the fit from the
-    maximum.
+    The `newton_step` from the fit to the maximum is added to half of them and subtracted from the rest.
 
-    The covariance among the last `free` of θ, the coefficients, is exact for any number of samples:
-    they depend on the last of z alone, which are made uncorrelated.
+    The sample covariance of the coefficients, the last `free` numbers of θ, is exact for any number of
+    samples. They depend only on the last entries of z, which are made uncorrelated.
     """
-    normal = np.random.default_rng(0).standard_normal((samples // 2, len(factor)))
-    signs = np.resize([1.0, -1.0], len(normal))
-    if 0 < free < len(normal):
-        last = normal[:, len(factor) - free :]
-        last = last - np.outer(signs, signs @ last) / len(normal)
-        left, _, right = np.linalg.svd(last, full_matrices=False)
-        normal[:, len(factor) - free :] = np.sqrt(len(normal)) * left @ right
-    steps = scale * solve_triangular(factor, jnp.asarray(normal).T).T
+    draws = np.random.default_rng(0).standard_normal((samples // 2, len(factor)))
+    signs = np.resize([1.0, -1.0], len(draws))
+    if 0 < free < len(draws):
+        coefficient_draws = draws[:, len(factor) - free :]
+        coefficient_draws = coefficient_draws - np.outer(signs, signs @ coefficient_draws) / len(
+            draws
+        )
+        left_vectors, _, right_vectors = np.linalg.svd(coefficient_draws, full_matrices=False)
+        draws[:, len(factor) - free :] = np.sqrt(len(draws)) * left_vectors @ right_vectors
+    steps = scale * solve_triangular(factor, jnp.asarray(draws).T).T
     steps = steps + jnp.asarray(signs)[:, None] * newton_step
     return jnp.concatenate([steps, -steps])
 
 
 def _linearized_members(theta, rebuild, center, steps: Float[Array, "k p"], free: int):
-    """The fit moved to a center, and from there along every step: fields to first order,
-    coefficients exactly.
+    """(models, equations) at `center` plus each step, stacked.
+
+    The models are linearized at θ; the coefficients change exactly.
     """
     model, pde = rebuild(theta)
     bases = batched.spread(eqx.filter(model, eqx.is_array, inverse=True), model, len(steps))
@@ -375,6 +396,6 @@ def _linearized_members(theta, rebuild, center, steps: Float[Array, "k p"], free
 
 
 def _noise_or_held_out_error(estimated: float, held_out_error: float) -> float:
-    """σ; the held-out error where it is much larger, since the fitted readings were memorized."""
+    """σ, or the held-out error if that is much larger because fitted readings were memorized."""
     is_memorized = held_out_error > MIN_MEMORIZATION_RATIO * estimated
     return max(held_out_error if is_memorized else estimated, SMALLEST_SIGMA)

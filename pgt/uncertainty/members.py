@@ -1,4 +1,8 @@
-"""Members: many fields that could all be the true one, and statistics over them."""
+"""Members: fields that could all be the true one, and statistics over them.
+
+They are draws from the posterior of one fit, or the fits of an ensemble. `PosteriorSamples` is the form
+in which a method makes them; `Members` stores equal arrays once and evaluates all members together.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +24,7 @@ from pgt.nn.trees import compiled, is_double, precision
 from pgt.physics.pde import AbstractPDE
 from pgt.uncertainty.calibration import MemberCount
 
-# The number of values computed at once, points times members: larger numbers need more memory.
+# The number of values that are computed at once, points times members. A larger number needs more memory.
 MAX_VALUES_AT_ONCE = 1 << 13
 
 
@@ -29,7 +33,7 @@ class Members(eqx.Module):
 
     Arrays that are equal in all members are stored once. In `models`, `pdes` and `observations`
     every array has a leading axis k. `reconstruct(..., error_bars=Ensemble(3)).members` are three
-    that were fitted; these were not:
+    fitted members; those of this example are not fitted:
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=30)
@@ -43,8 +47,8 @@ class Members(eqx.Module):
     (3, 30)
     """
 
-    own: PyTree  # of (models, equations, readings), the arrays that differ, with a leading axis
-    common: PyTree  # the rest
+    own: PyTree  # the arrays of (models, equations, readings) that differ, with a leading axis
+    common: PyTree  # everything that all members share
     count: int = eqx.field(static=True)
 
     @staticmethod
@@ -60,13 +64,14 @@ class Members(eqx.Module):
 
     @property
     def is_posterior(self) -> bool:
-        """Whether they were drawn from the posterior of one fit, and not trained one by one."""
+        """Whether the members were drawn from the posterior of one fit, not trained one by one."""
         return isinstance(self.common[0], LinearisedModel)
 
     @property
     def independent(self) -> MemberCount:
-        """The number of independent members, and whether their mean is known: draws from a
-        posterior are pairs around it.
+        """The number of independent members, and whether their mean is known.
+
+        Draws from a posterior are pairs around a known mean.
         """
         return (
             MemberCount(self.count // 2, True)
@@ -82,21 +87,24 @@ class Members(eqx.Module):
     def on_grid(
         self, axes: Sequence[Float[np.ndarray, " _"]], along: Sequence[int] = ()
     ) -> Float[np.ndarray, "k c *shape"] | None:
-        """What every model says on a grid, or a derivative: a posterior of a model that is linear in its
-        weights and has a way for grids. Else None."""
-        drawn = self.models
-        if not isinstance(drawn, LinearisedModel) or drawn.null_space is not None:
+        """The values of every member on a tensor grid, or their derivative `along` these axes.
+
+        The result is None unless the members are a posterior of a model that is linear in its weights and
+        has a faster way for grids.
+        """
+        models = self.models
+        if not isinstance(models, LinearisedModel) or models.null_space is not None:
             return None
-        own, base = drawn.base.tunable(), batched.member(drawn.base, 0)
-        if not eqx.is_array(own):
+        weights, base = models.base.tunable(), batched.member(models.base, 0)
+        if not eqx.is_array(weights):
             return None
         return base.on_grid(
-            axes, along, np.asarray(own, float) + np.asarray(drawn.direction, float)
+            axes, along, np.asarray(weights, float) + np.asarray(models.direction, float)
         )
 
     @property
     def pdes(self) -> AbstractPDE:
-        """All equations, stacked; learned coefficients differ."""
+        """All equations, stacked; only learned coefficients differ."""
         return self._stacked(1)
 
     @property
@@ -123,13 +131,13 @@ class Members(eqx.Module):
         return {name: np.concatenate([part[name] for part in parts], axis=1) for name in parts[0]}
 
     def compiled_values(self, values: Callable) -> Callable[[np.ndarray], dict[str, Array]]:
-        """points ↦ {name: (k, n)}, compiled for the number of points of the first call."""
-        # Members with the same readings and encoder, as of a posterior, share one context.
+        """The function points ↦ {name: (k, n)}, compiled for the number of points of the first call."""
+        # Members with the same readings and encoder, such as those of a posterior, share one context.
         contexts = batched.share(_encode(self))
         return lambda points: _evaluate(values, self, *contexts, jnp.asarray(points))
 
     def chunk_size(self, count: int) -> int:
-        """How many of `count` points to compute at a time, so that memory stays bounded."""
+        """The number of points, of `count`, that are computed at a time, which bounds the memory."""
         return min(max(MAX_VALUES_AT_ONCE // self.count, 1), max(count, 1))
 
     def coefficients(self) -> dict[str, Float[np.ndarray, " k"]]:
@@ -143,17 +151,17 @@ class Members(eqx.Module):
             return {name: np.asarray(column, float) for name, column in table.items()}
 
     def median_equation(self) -> AbstractPDE:
-        """The equation with the median of every learned number, as it is stored: the logarithm of a
-        positive coefficient.
+        """The equation with the median of every learned number, such as the logarithm of a positive
+        coefficient.
 
-        The median of a posterior is the fit's own.
+        The median of a posterior is the coefficient of the fit.
         """
         with precision(is_double(self)):
             median = jax.tree.map(lambda rows: jnp.median(rows, axis=0), self.own[1])
             return eqx.combine(median, self.common[1])
 
 
-@compiled  # once for all points at which the same function is asked for
+@compiled  # compiled once for all points at which the same function is evaluated
 def _evaluate(values: Callable, members: Members, own, common, points):
     def one(part):
         (model, _, _), context = part
@@ -180,10 +188,10 @@ class PosteriorSamples:
     ----------
     stacked : (models, equations, readings), every array with a leading axis.
     record : how they were made, as plain data.
-    better : the field that they were drawn around, with its equation and its held-out error, where it
-        is better than the fit (laplace.py).
-    left_out_residuals : the errors of readings predicted from others, in units of their predicted σ,
-        for each way of leaving readings out.
+    better : the field that they were drawn around, with its equation and its held-out error, if it is
+        better than the fit (laplace.py).
+    left_out_residuals : the errors of left-out readings in units of their predicted σ, for each way of
+        leaving readings out.
     """
 
     stacked: PyTree
@@ -192,14 +200,14 @@ class PosteriorSamples:
     left_out_residuals: tuple[Float[np.ndarray, " _"], ...] = ()
 
     def with_null_space(self, null_space: NullSpaceField | None) -> "PosteriorSamples":
-        """The same samples of linearized models, each with a sample of the null space added."""
+        """These samples of linearized models, each with a sample of the null space added."""
         models, *others = self.stacked
         moved = LinearisedModel(models.base, models.direction, null_space)
         return replace(self, stacked=(moved, *others))
 
 
 def require_members(members: Members | None) -> Members:
-    """The members; an error says how to get them where there are none."""
+    """The members; raises an error that says how to get them if there are none."""
     if members is None:
         raise InputError(
             "this result has no error bars; ask for them with reconstruct(..., "
@@ -214,12 +222,12 @@ def require_members(members: Members | None) -> Members:
 def member_statistics(
     table: Mapping[str, Float[Array | np.ndarray, "k n"]], quantiles: Sequence[float] = ()
 ) -> dict[str, Float[np.ndarray, " n"]]:
-    """Statistics over the members: `u` (mean), `u_std` (with k - 1) and each quantile, under the name
-    that `quantile_column` gives.
+    """Statistics over the members: the mean `u`, the standard deviation `u_std` with k - 1 degrees of
+    freedom, and each quantile under the name that `quantile_column` gives.
 
-    The p-quantile of k members is the one of rank (k + 1) p (Weibull), or the outermost: one more
-    member lies below it with probability p. Rank (k - 1) p + 1 would give intervals that hold too
-    few: of 64 in pairs, 0.87 between 0.05 and 0.95.
+    The p-quantile of k members has the rank (k + 1) p (Weibull), limited to the outermost members: one
+    more member lies below it with probability p. Rank (k - 1) p + 1 would give intervals that hold too
+    few: between 0.05 and 0.95 of 64 members in pairs, only 0.87.
 
     >>> found = member_statistics({"u": np.array([[1.0], [2.0], [6.0]])}, quantiles=(0.5,))
     >>> {name: round(float(column[0]), 3) for name, column in found.items()}
@@ -236,7 +244,7 @@ def member_statistics(
 
 
 def quantile_column(name: str, p: float) -> str:
-    """The column of a quantile in a table of statistics.
+    """The name of the column of a quantile in a table of statistics.
 
     >>> quantile_column("u", 0.05)
     'u_quantile@0.05'
@@ -246,13 +254,13 @@ def quantile_column(name: str, p: float) -> str:
 
 def checked_quantiles(quantiles: float | Sequence[float] | None) -> tuple[float, ...]:
     """The quantiles as a tuple of numbers between 0 and 1."""
-    given = () if quantiles is None else quantiles
+    requested = () if quantiles is None else quantiles
     try:
-        asked = tuple(float(p) for p in np.atleast_1d(np.asarray(given, float)))
+        numbers = tuple(float(p) for p in np.atleast_1d(np.asarray(requested, float)))
     except (TypeError, ValueError):
-        asked = (np.nan,)
-    if not all(0 < p < 1 for p in asked):
+        numbers = (np.nan,)
+    if not all(0 < p < 1 for p in numbers):
         raise InputError(
             f"quantiles={quantiles!r}: write numbers between 0 and 1, such as (0.05, 0.95)."
         )
-    return asked
+    return numbers

@@ -1,22 +1,22 @@
-"""A fit linearized for sums of sines: what readings, conditions and equation determine.
+"""A fit linearized for sums of sines, which shows what readings, conditions and equation determine.
 
-Equation, conditions and readings, linearized at the fit, are rows of a Gaussian model whose unknowns
-are the weights of sums of sines. With a tolerance for the rows of the readings and one for those of
-equation and conditions, the covariance of the weights is (RᵀR)⁻¹,
+Equation, conditions and readings, linearized at the fit, are the rows of a Gaussian model whose unknowns
+are the weights of sums of sines. The rows D_d of the readings have one tolerance, the rows D_e of
+equation and conditions another. The covariance of the weights is then (RᵀR)⁻¹ with
 
     RᵀR = D_dᵀD_d / tolerance_d² + D_eᵀD_e / tolerance_e² + 1 / prior²
 
-**The null space.** The posterior of a network (laplace.py) holds the equation to be as exact as the
-network fulfills it. A network with few weights can follow few of the fields that solve the equation,
-and its posterior is sure of one of them. The same holds for a sum of sines with noisy readings, in
-many coordinates. Where readings and equation determine a field, the differences that a small tolerance
-allows are smaller than those of a large one in proportion. Where they hardly are, the field is
-undetermined: there differences are drawn with the small tolerance, scaled to the size that the large
-one allows. This is asked only far from readings.
+**The null space.** The posterior of a network (laplace.py) takes the equation to be as exact as the
+network fulfills it. A network with few weights can represent few of the fields that solve the equation,
+so that its posterior is sure of one of them. So is a sum of sines with noisy readings in many
+coordinates. If readings and equation determine a field, the differences that the tolerances allow shrink
+in proportion to the tolerances. If they hardly shrink, the field is undetermined. There differences are
+drawn with the small tolerance and scaled to the size that the large one allows. Only places far from
+readings are tested.
 
-**Posterior by sines.** With the misfit of a network at readings and its residual of the equation as
-tolerances, the draws are those of a posterior: that of a network with too many weights for one of its
-own. A hidden field has no readings nearby at all; its error is at least that of these draws.
+**Posterior by sines.** With the misfit of a network at the readings and its residual of the equation as
+tolerances, the draws are those of a posterior. It serves networks with too many weights for a Laplace
+approximation. The error of a hidden field, which has no readings, is at least that of these draws.
 """
 
 from collections.abc import Callable
@@ -49,22 +49,23 @@ from pgt.problem.budget import ROWS_PER_WEIGHT
 from pgt.problem.losses import Problem
 from pgt.uncertainty.field_error import NEAR_DISTANCE, mean_distance, near_readings
 
-# Sines of each field, and weights of all fields: more resolve finer differences and cost time.
+# The largest numbers of sines of each field, and of weights of all fields. More sines resolve finer
+# differences and cost time.
 MAX_SINES, MAX_SINE_WEIGHTS = 300, 900
-# The smallest number of nodes at which the equation is imposed.
+# The smallest number of nodes at which the equation is imposed. More nodes cost time.
 MIN_NODES = 1024
 # The largest wave number along a periodic axis.
 PERIODIC_BAND = 3 * np.pi
-# The ridge of the fit of sines to the model, relative to a sine: it keeps weights small that nearly
-# cancel.
+# The ridge of the least-squares fit of sines to the model, relative to a sine. It keeps weights that
+# nearly cancel small.
 RIDGE = 1e-4
 # The large and the small tolerance, in units of the spread or of the size of the equation's terms.
 TOLERANCES = (1e-1, 1e-3)
 # A field is undetermined where more than this share of the difference remains with the small
-# tolerance. A hundredth remains where everything is determined.
+# tolerance. If everything is determined, a hundredth remains.
 MIN_REMAINING_SHARE = 0.1
-# The null space is not computed where fewer places than this share are far from readings: a corner
-# without a reading is not worth its time.
+# The null space is computed only if more than this share of the places are far from readings, since a
+# corner without a reading is not worth the time.
 MIN_FAR_SHARE = 0.1
 
 Deviations = Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "k n c"]]
@@ -77,7 +78,7 @@ class LinearizedFit(NamedTuple):
     ----------
     sines : a sum of sines that approximates the fit.
     physics, readings : the rows of equation and conditions, and of readings.
-    residual : the root mean square of the first at the fit.
+    residual : the root mean square residual of the `physics` rows at the fit.
     """
 
     sines: Features
@@ -98,7 +99,7 @@ class LinearizedFit(NamedTuple):
         return np.asarray(np.linalg.qr(np.concatenate(stacked), mode="r"))
 
     def draws(self, root: Float[np.ndarray, "p p"], count: int) -> Float[np.ndarray, "k c m"]:
-        """Weights of each field, drawn from the Gaussian with the precision RᵀR."""
+        """`count` draws of the weights of each field from the Gaussian with the precision RᵀR."""
         fields = len(self.sines.scaling.mean)
         random = np.random.default_rng(0).standard_normal((len(root), count))
         drawn = scipy.linalg.solve_triangular(root, random).T
@@ -108,8 +109,9 @@ class LinearizedFit(NamedTuple):
 def linearize(
     model: AbstractFieldModel, pde: AbstractPDE, problem: Problem
 ) -> LinearizedFit | None:
-    """The rows of a fit; None where they are not finite, such as those of the logarithm of a
-    negative sum of sines, or of a fit that diverged.
+    """The rows of a fit, or None if they are not finite.
+
+    The fit may have diverged, or the equation may take the logarithm of a negative sum of sines.
     """
     values = _scaled_values(model, problem, nodes_of(problem.domain, MIN_NODES))
     if not np.isfinite(values).all():
@@ -124,13 +126,13 @@ def linearize(
 
 
 def _residual(rows, sines: Features, model: AbstractFieldModel, pde: AbstractPDE, problem: Problem):
-    """The root mean square residual of the model in units of the rows, which are those of sines."""
+    """The root mean square residual of the model, in the units of the rows of the sines."""
     if not len(rows.equation):
         return 0.0
-    of_sines = rows.equation @ weights_of(sines, pde) - rows.target
-    own, approximated = (mean_square_residuals(m, pde, problem)[1] for m in (model, sines))
-    ratio = np.sqrt(own / max(approximated, np.finfo(float).tiny))
-    return float(ratio * np.sqrt(np.mean(of_sines**2)))
+    sine_residuals = rows.equation @ weights_of(sines, pde) - rows.target
+    model_square, sine_square = (mean_square_residuals(m, pde, problem)[1] for m in (model, sines))
+    ratio = np.sqrt(model_square / max(sine_square, np.finfo(float).tiny))
+    return float(ratio * np.sqrt(np.mean(sine_residuals**2)))
 
 
 def posterior_by_sines(
@@ -140,10 +142,10 @@ def posterior_by_sines(
     count: int,
     held_out_error: float | None,
 ) -> Deviations | None:
-    """Points ↦ deviations from the model that its misfit and its residual leave possible, in pairs ±.
+    """The function from points to draws of the deviations, in pairs ±, that the misfit and the residual
+    of the model allow; None if the equation has no finite rows.
 
-    The misfit is the held-out error where there is one, in units of the spread. None where the
-    equation has no finite rows.
+    The misfit is the held-out error in units of the spread, or else that of the fitted readings.
     """
     with jax.enable_x64(True):
         model, pde, problem = cast((model, pde, problem), jnp.float64)
@@ -165,9 +167,9 @@ def posterior_by_sines(
 def null_space_samples(
     model: AbstractFieldModel, pde: AbstractPDE, problem: Problem, count: int
 ) -> NullSpaceField | None:
-    """Fields by which a solution may differ from the model, stacked, in pairs ±.
+    """Draws of the fields by which a solution may differ from the model, stacked, in pairs ±.
 
-    None where the field is determined, or the whole domain was measured.
+    The result is None if the field is determined everywhere, or if the whole domain was measured.
     """
     domain = problem.domain
     nodes = nodes_of(domain, MIN_NODES)
@@ -187,7 +189,7 @@ def null_space_samples(
 
 
 def _prior_size(fit: LinearizedFit, domain: Domain) -> float:
-    """One over the standard deviation of a weight, for sums of sines of order one."""
+    """One over the prior standard deviation of a weight, for which sums of sines are of order one."""
     rows = field_rows(fit.sines, nodes_of(domain, MIN_NODES))
     return float(np.sqrt(np.mean(np.sum(rows**2, axis=1))))
 
@@ -195,14 +197,14 @@ def _prior_size(fit: LinearizedFit, domain: Domain) -> float:
 def _faded_out(
     sines: Features, weights: Float[np.ndarray, "k c m"], problem: Problem
 ) -> NullSpaceField:
-    """Sums of sines with these weights, which fade out toward the readings."""
+    """The sums of sines with these weights, multiplied by a factor that vanishes at the readings."""
     readings, domain = problem.observations, problem.domain
     places = np.asarray(readings.points, float)
     reach = NEAR_DISTANCE * mean_distance(readings, domain) * np.asarray(domain.extent, float)
     with jax.enable_x64(True):
-        one = cast(NullSpaceField(sines, places, reach), jnp.float64)
+        field = cast(NullSpaceField(sines, places, reach), jnp.float64)
         return eqx.tree_at(
-            lambda a: a.sines.network.readout, batched.repeat(one, len(weights)),
+            lambda a: a.sines.network.readout, batched.repeat(field, len(weights)),
             jnp.asarray(weights),
         )  # fmt: skip
 
@@ -213,7 +215,7 @@ def approximate_by_sines(model: AbstractFieldModel, pde: AbstractPDE, problem: P
     fields = len(scaling.mean)
     count = min(MAX_SINES, MAX_SINE_WEIGHTS // fields)
     usual_band = tuple(PERIODIC_BAND if wrapped else FIRST_BAND for wrapped in scaling.periodic)
-    # Places without readings are taken to be as rough as the others, where that is known.
+    # Places without readings are taken to be as rough as the others, if a band is known.
     band = (model.band if isinstance(model, Features) else None) or usual_band
     sines = Features(scaling, count=count).with_sines(count, band)
     nodes = nodes_of(problem.domain, MIN_NODES)
@@ -226,8 +228,8 @@ def approximate_by_sines(model: AbstractFieldModel, pde: AbstractPDE, problem: P
 
 
 def approximation_error(sines: Features, model: AbstractFieldModel, problem: Problem) -> float:
-    """The root mean square difference of a sum of sines from the model at the places of the
-    readings, of the worst field, in units of its spread.
+    """The root mean square difference between a sum of sines and the model at the readings, for the
+    worst field and in units of its spread.
     """
     places = np.asarray(problem.observations.points, float)
     approximated = field_rows(sines, places) @ np.asarray(sines.network.readout, float).T
@@ -236,7 +238,7 @@ def approximation_error(sines: Features, model: AbstractFieldModel, problem: Pro
 
 
 def _scaled_values(model: AbstractFieldModel, problem: Problem, places: Float[np.ndarray, "n d"]):
-    """The fields of a model at places, about their mean and in units of their spread."""
+    """The fields of a model at places, less their mean and in units of their spread."""
     scaling = model.scaling
     with jax.enable_x64(True):
         exact, readings = cast((model, problem.observations), jnp.float64)
@@ -246,8 +248,10 @@ def _scaled_values(model: AbstractFieldModel, problem: Problem, places: Float[np
 
 
 def _standard_deviations(root: Float[np.ndarray, "p p"], rows_at_nodes: Float[np.ndarray, "n q"]):
-    """The standard deviation of such sums, of every field at every node."""
+    """The standard deviation, over draws with this root, of every field at every node."""
     inverse = scipy.linalg.solve_triangular(root, np.eye(len(root))).reshape(
         -1, rows_at_nodes.shape[1], len(root)
     )
-    return np.stack([np.linalg.norm(rows_at_nodes @ own, axis=1) for own in inverse], axis=1)
+    return np.stack(
+        [np.linalg.norm(rows_at_nodes @ of_field, axis=1) for of_field in inverse], axis=1
+    )

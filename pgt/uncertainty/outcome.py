@@ -1,4 +1,9 @@
-"""The outcome of a fit: the fit with its posterior, as far as the method knows it."""
+"""The outcome of a fit: the fit, its held-out error, and what its posterior says.
+
+`outcome_of` makes the outcome of a method with a closed-form posterior (sums of sines, solutions on a
+mesh), and `with_posterior` adds a Laplace approximation to that of a network. The race of candidates
+and the stated error use only the `Outcome`, whichever method made it.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -57,10 +62,10 @@ def linearized_deviations(
     with jax.enable_x64(True):
         base = batched.member(members, 0).base
         context = base.encode(cast(task.problem.observations, jnp.float64))
-        found = np.asarray(
+        deviations = np.asarray(
             _directional_derivatives(base, context, members.direction, jnp.asarray(points)), float
         )
-        return found - found.mean(axis=0)
+        return deviations - deviations.mean(axis=0)
 
 
 @compiled
@@ -75,8 +80,8 @@ def _directional_derivatives(base, context, directions, points):
     return jax.lax.map(along, directions)
 
 
-# Sines check conditions and sensors only where their approximation error is less than this multiple
-# of the noise: its square is then a tenth of the noise's.
+# Sines check conditions and sensors only if their approximation error is less than this multiple of the
+# noise. Its square is then a tenth of the variance of the noise.
 MAX_APPROXIMATION_ERROR = 0.3
 
 
@@ -85,27 +90,27 @@ Deviations = Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "k n c"]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The fit, its held-out error, and what its posterior says, where it has one.
+    """The fit, its held-out error, and what its posterior says, if it has one.
 
     Attributes
     ----------
     fit : the answer.
-    held_out_error : its error at held-out readings; None where it is not known.
-    members : samples for error bars, where they were asked for.
-    left_out_predictions : every reading predicted from all others, where the method has a closed form.
-    left_out_residuals : the errors of readings predicted from others, in units of their predicted σ,
-        for each way of leaving readings out.
-    deviations_at : points ↦ (k, n, c), how far samples of the posterior are from the fit, in
-        physical units, in pairs ±.
-    noise, field_noises : σ of the readings in units of their spread, of all or of each field.
-    hidden_deviations_at : the same by sums of sines, where fields of a network are hidden.
+    held_out_error : its error at held-out readings; None if it is not known.
+    members : samples for error bars, if the user asked for them.
+    left_out_predictions : the leave-one-out prediction of every reading, if the method has a closed form.
+    left_out_residuals : the errors of left-out readings in units of their predicted σ, for each way of
+        leaving readings out.
+    deviations_at : the function points ↦ (k, n, c) of the deviations of posterior samples from the fit,
+        in physical units, in pairs ±.
+    noise, field_noises : σ of the readings in units of their spread, of all fields and of each field.
+    hidden_deviations_at : deviations by sums of sines, for a network with hidden fields.
     null_space : samples of the null space, stacked.
     has_noise : whether the misfit of the readings is noise, however small.
-    discretization : by field, the error of a solution on a mesh in units of the field's spread.
-    held_out_error_without : row numbers ↦ the held-out error if these readings had been held out,
-        where no other fit is needed to know it.
-    map_estimate_cost : the cost of the linearized MAP estimate, where it is the answer.
-    contradicted_conditions : conditions that the readings contradict.
+    discretization : the error of a solution on a mesh in units of each field's spread, by field.
+    held_out_error_without : the function from row numbers to the held-out error if these readings had
+        been held out, if the method knows it without another fit.
+    map_estimate_cost : the cost of the linearized MAP estimate, if that is the answer.
+    contradicted_conditions : the conditions that the readings contradict.
     displaced_sensor : the sensor with a wrong clock, position or zero.
     """
 
@@ -128,17 +133,17 @@ class Outcome:
 
     @property
     def noise_by_field(self) -> Float[np.ndarray, " c"] | float:
-        """σ of the readings of each field, or of all of them alike."""
+        """σ of the readings of each field, or one number for all fields."""
         return self.noise if self.field_noises is None else self.field_noises
 
 
 def with_posterior(outcome: Outcome, task: Task) -> Outcome:
-    """The outcome of a network with its posterior, where it has one."""
+    """The outcome of a network with its posterior, or unchanged if it has none."""
     fit = outcome.fit
     if not _has_posterior(fit, task):
         return outcome
-    asked = task.error_bars
-    settings = asked if isinstance(asked, Posterior) else Posterior(POSTERIOR_DRAWS)
+    requested = task.error_bars
+    settings = requested if isinstance(requested, Posterior) else Posterior(POSTERIOR_DRAWS)
     samples = _posterior_samples(fit, task, settings)
     if samples.better is not None:
         model, pde, error = samples.better
@@ -152,7 +157,7 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
         left_out_residuals=samples.left_out_residuals,
         noise=record["noise"],
         field_noises=np.asarray(record["noise_of_fields"]),
-        hidden_deviations_at=_by_sines(outcome, task)
+        hidden_deviations_at=_deviations_by_sines(outcome, task)
         if task.problem.observations.hidden_fields
         else None,
         null_space=null_space,
@@ -160,7 +165,7 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
         map_estimate_cost=record["cost"],
         **check_by_sines(fit, task, record["noise"]),
     )
-    if asked:
+    if requested:
         return replace(outcome, members=samples.with_null_space(null_space))
     return replace(outcome, fit=replace(fit, learnt=_coefficient_deviations(samples)))
 
@@ -168,8 +173,8 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
 def check_by_sines(fit: Fit, task: Task, noise: float) -> dict:
     """Contradicted conditions and a displaced sensor, found with sines that approximate the answer.
 
-    Empty where their approximation error is not small beside the noise: it would be blamed on the
-    sensors.
+    The result is empty if their approximation error is not small beside the noise, since the sensors
+    would be blamed for it.
     """
     if not task.problem.conditions and sensors(task.problem.observations) is None:
         return {}
@@ -185,7 +190,7 @@ def check_by_sines(fit: Fit, task: Task, noise: float) -> dict:
 
 
 def _coefficient_deviations(samples: PosteriorSamples) -> dict[str, CoefficientEstimate]:
-    """The standard deviations of the coefficients, from samples with the covariance of the posterior."""
+    """The standard deviations of the coefficients over samples of the posterior."""
     with jax.enable_x64(True):
         nodes = named_unknowns(samples.stacked[1])
     remaining = samples.record["remaining_step"]
@@ -196,96 +201,104 @@ def _coefficient_deviations(samples: PosteriorSamples) -> dict[str, CoefficientE
 
 
 def outcome_of(
-    found: GaussianFit,
+    posterior: GaussianFit,
     fit: Fit,
     task: Task,
     deviations_at: Deviations,
     draw: Callable[[Posterior], tuple[AbstractFieldModel, AbstractPDE]],
     null_space: NullSpaceField | None = None,
 ) -> Outcome:
-    """The outcome of an answer in closed form: its leave-one-out errors, and samples of its posterior."""
+    """The outcome of a fit with a closed-form `posterior`.
+
+    `deviations_at` and `draw` give draws of the field and of whole members.
+    """
     readings, predictions = task.problem.observations, None
-    left_out = [left_out_errors(found, readings, g) for g in (sensors(readings), _blocks(task))]
+    left_out = [
+        left_out_errors(posterior, readings, g) for g in (sensors(readings), _neighbor_blocks(task))
+    ]
     if task.problem.likelihood == "gauss":
-        predictions = left_out_predictions(found, readings)
-    spared, problem = choose_held_out_sensors(readings), task.problem
-    sensor_errors, spreads = left_out_errors(found, readings, spared)
+        predictions = left_out_predictions(posterior, readings)
+    sensor_groups, problem = choose_held_out_sensors(readings), task.problem
+    sensor_errors, spreads = left_out_errors(posterior, readings, sensor_groups)
     has_held_out = len(task.held_out) > 0
     error = held_out_error_of(fit, task) if has_held_out else _misfit_size(sensor_errors, problem)
-    noises, asked = noise_of_fields(found, readings), task.error_bars
+    noises, requested = noise_of_fields(posterior, readings), task.error_bars
     outcome = Outcome(
         fit, error, left_out_predictions=predictions,
         left_out_residuals=tuple(errors / sigmas for errors, sigmas in left_out),
-        deviations_at=deviations_at, noise=found.sigma, field_noises=noises, null_space=null_space,
+        deviations_at=deviations_at, noise=posterior.sigma, field_noises=noises, null_space=null_space,
         held_out_error_without=None if has_held_out
-        else partial(_held_out_error_without, found, problem),
+        else partial(_held_out_error_without, posterior, problem),
     )  # fmt: skip
-    if not isinstance(asked, Posterior):
+    if not isinstance(requested, Posterior):
         return outcome
-    models, pdes = draw(asked)
-    stacked = (models, pdes, batched.repeat(readings, asked.samples))
-    is_known = is_exact(found.sigma) and predictions is not None
+    models, pdes = draw(requested)
+    stacked = (models, pdes, batched.repeat(readings, requested.samples))
+    has_spreads = is_exact(posterior.sigma) and predictions is not None
     record = {
-        "settings": repr(asked),
-        "noise": found.sigma,
+        "settings": repr(requested),
+        "noise": posterior.sigma,
         "noise_of_fields": noises.tolist(),
         "remaining_step": 0.0,
         "leave_one_out": predictions is not None,
-        # Sines follow exact readings wherever these go: the spread of samples at them says nothing.
-        "left_out_spread": spreads.tolist() if is_known else None,
+        # Sines interpolate exact readings, so the spread of samples at these is no measure of error.
+        "left_out_spread": spreads.tolist() if has_spreads else None,
     }
     samples = PosteriorSamples(stacked, record).with_null_space(null_space)
     return replace(outcome, members=samples)
 
 
 def _held_out_error_without(
-    found: GaussianFit, problem: Problem, rows: Int[np.ndarray, " m"]
+    posterior: GaussianFit, problem: Problem, rows: Int[np.ndarray, " m"]
 ) -> float:
     """The held-out error if these rows had not been fitted."""
-    return _misfit_size(errors_without(found, problem.observations, rows), problem)
+    return _misfit_size(errors_without(posterior, problem.observations, rows), problem)
 
 
 def _misfit_size(errors: Float[np.ndarray, " m"], problem: Problem) -> float:
-    """The size of errors, as the likelihood measures it."""
+    """The size of errors: their root mean square, without outliers if the likelihood expects them."""
     return float(misfit_size(problem.likelihood, errors, np.ones(len(errors), bool)))
 
 
-def _blocks(task: Task) -> Groups:
-    """The number of the block of neighbors in which each reading lies."""
+def _neighbor_blocks(task: Task) -> Groups:
+    """The number of the block of neighbors to which each reading belongs."""
     points = np.asarray(task.problem.observations.points) / np.asarray(task.problem.domain.extent)
-    found = np.zeros(len(points), int)
+    block_of = np.zeros(len(points), int)
     for number, rows in enumerate(neighbor_groups(points)):
-        found[rows] = number
-    return found
+        block_of[rows] = number
+    return block_of
 
 
 def deviations_of(outcome: Outcome, task: Task) -> Deviations | None:
-    """The deviations of the outcome's samples from the fit: those of its posterior, of its ensemble,
-    or of sums of sines linearized at it.
+    """The function that gives deviations from the fit, or None.
+
+    They are those of its posterior, of its ensemble, or of sums of sines linearized at the fit.
     """
     if outcome.deviations_at is not None:
         return outcome.deviations_at
     members = outcome.members
     if members is not None:
         return partial(_member_deviations, Members.of(*members.stacked))
-    return _by_sines(outcome, task)
+    return _deviations_by_sines(outcome, task)
 
 
-def _by_sines(outcome: Outcome, task: Task) -> Deviations | None:
+def _deviations_by_sines(outcome: Outcome, task: Task) -> Deviations | None:
     fit, error = outcome.fit, outcome.held_out_error
     return posterior_by_sines(fit.model, fit.pde, task.problem, POSTERIOR_DRAWS, error)
 
 
 def _member_deviations(members: Members, points) -> Float[np.ndarray, "k n c"]:
-    """The deviations of an ensemble's members from their mean, as of that many draws."""
+    """The deviations of an ensemble's members from their mean, scaled for k − 1 degrees of freedom."""
     fields = members.models.scaling.mean.shape[-1]
 
     def values(field, z):
         return {str(k): value for k, value in enumerate(field(z))}
 
     table = members.evaluate(values, np.asarray(points))
-    found = np.stack([table[str(k)] for k in range(fields)], axis=-1)
-    return (found - found.mean(axis=0)) * np.sqrt(len(found) / (len(found) - 1))
+    fields_of_members = np.stack([table[str(k)] for k in range(fields)], axis=-1)
+    return (fields_of_members - fields_of_members.mean(axis=0)) * np.sqrt(
+        len(fields_of_members) / (len(fields_of_members) - 1)
+    )
 
 
 def held_out_error_of(fit: Fit, task: Task) -> float:
@@ -301,14 +314,14 @@ def _posterior_samples(fit: Fit, task: Task, settings: Posterior) -> PosteriorSa
     """Samples of the posterior around the fit."""
     polish = polish_settings(fit.model, task.training)
     assert polish is not False  # checked when the task was assembled
-    given = total_seconds(task.training)
-    left = None if given is None else max(given - fit.seconds - fit.polish_seconds, 0.0)
+    seconds = total_seconds(task.training)
+    seconds_left = None if seconds is None else max(seconds - fit.seconds - fit.polish_seconds, 0.0)
     return draw_laplace_samples(
-        fit, task.problem, settings, task.held_out, task.noise, polish, left
+        fit, task.problem, settings, task.held_out, task.noise, polish, seconds_left
     )
 
 
 def _has_posterior(fit: Fit, task: Task) -> bool:
-    """Whether the fit has second-order steps, and error bars were asked for or are cheap."""
-    settings, asked = polish_settings(fit.model, task.training), task.error_bars is not None
-    return settings is not False and (asked or is_polishable(fit.model))
+    """Whether the fit has second-order steps, and error bars were requested or are cheap."""
+    settings, is_requested = polish_settings(fit.model, task.training), task.error_bars is not None
+    return settings is not False and (is_requested or is_polishable(fit.model))

@@ -1,7 +1,9 @@
-"""The verdict on a fit without knowing the truth: did it converge, how large is its error, what is
-doubtful.
+"""The verdict on a fit whose truth is unknown: whether it converged, how large its error is, and what
+is doubtful about it.
 
-The verdict is data; the code that prints it decides nothing.
+`Evidence` collects what is known about a fit, and `judge` turns it into a `Verdict`. Each function
+below the line "doubts" looks at one part of the evidence and yields the doubts that follow from it.
+The verdict is data: the code that prints it decides nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,13 +32,14 @@ from pgt.uncertainty.misfits import (
     with_observed_noise,
 )
 
-# An equation whose residual is a larger share of its terms is doubted; above `MAX_RELATIVE_MISFIT`, as
-# for conditions, the field is not to be trusted.
+# An equation is doubted if its residual exceeds this share of its terms. Above `MAX_RELATIVE_MISFIT`,
+# which also limits conditions, the field is not to be trusted.
 MIN_RESIDUAL_DOUBTED = 0.1
-# Held-out or stated errors in units of the spread: below the first nobody minds, above the second they
-# are large, above the third the fit explains nothing and has not converged.
+# Limits of held-out and stated errors, in units of the spread. An error below the first limit does not
+# matter, an error above the second is large, and above the third the fit explains nothing and has not
+# converged.
 MIN_ERROR_DOUBTED, MIN_LARGE_ERROR, MAX_EXPLAINED_ERROR = 0.05, 0.2, 0.9
-# Places far from readings are doubted where their stated error is this multiple of that near readings.
+# Places far from readings are doubted if their stated error exceeds that near readings by this factor.
 MIN_FAR_NEAR_RATIO = 2.0
 # A sentence names at most this many sensors.
 MAX_SENSORS_NAMED = 5
@@ -51,26 +54,26 @@ class Evidence:
     Attributes
     ----------
     fitted, held_out : the readings that were fitted, and those that were not.
-    judged : the readings that judge the fit, beside their predictions by fits that did not see them.
+    judged : the readings that judge the fit, with predictions by fits that did not see them.
     descent : how the cost of the fit came down.
-    misfits : every reading beside the field, as `misfit_table` gives it.
-    values : by field, hidden ones too, its values at the places of readings.
-    free_fields : by hidden field that the equations do not determine, up to what they determine it.
-    undetermined_functions : by unknown function, where its error bars are wide.
-    coefficient_notes : by learned coefficient, a caveat, where there is one.
-    unidentified_coefficients : by learned coefficient, why it is not identified, where it is not.
-    field_error : by field, the stated error over the whole domain, where it is known.
-    relative_residuals : by equation, its residual relative to the size of its terms.
-    contradicted_conditions : the conditions that readings contradict: `condition` in words, `sigmas` of
-        evidence, the `change` of the field in units of its spread, and the `violation` relative to the
-        condition's typical size.
-    displaced_sensor : the `place` of a sensor with a wrong position, clock or zero, the most probable
-        `cause`, and the log-`evidence` that some sensor is wrong; None where there is none.
-    cells : in how much of the domain there are readings.
-    conditions : the kinds of the conditions that were given.
-    likelihood : of the readings, as `Training` names it.
-    extent : of the domain along each axis, the unit of distances between readings.
-    named : adds `sensor` and `line` to a table of readings, where a file contains them.
+    misfits : the `misfit_table` of all readings.
+    values : the values of each field, hidden ones included, at the places of the readings.
+    free_fields : the freedom that the equations leave to a hidden field, such as a constant.
+    undetermined_functions : where the error bars of an unknown function are wide.
+    coefficient_notes : caveats about learned coefficients.
+    unidentified_coefficients : why a learned coefficient is not identified.
+    field_error : the stated error of each field over the whole domain, if it is known.
+    relative_residuals : the residual of each equation relative to the size of its terms.
+    contradicted_conditions : the conditions that the readings contradict. Each has the `condition` in
+        words, `sigmas` of evidence, the `change` of the field in units of its spread, and the `violation`
+        relative to the condition's typical size.
+    displaced_sensor : the sensor with a wrong position, clock or zero, or None. It has a `place`, the
+        most probable `cause`, and the log-`evidence` that some sensor is wrong.
+    cells : the share of the domain that has readings.
+    conditions : the kinds of the given conditions.
+    likelihood : the likelihood of the readings, as `Training` names it.
+    extent : the extent of the domain along each axis, which is the unit of distances between readings.
+    named : adds the columns `sensor` and `line` to a table of readings that came from a file.
     """
 
     fitted: Observations
@@ -105,15 +108,13 @@ class Evidence:
 
     @property
     def not_finite(self) -> int:
-        """How many predictions of the judging readings are not finite."""
+        """The number of predictions of judging readings that are not finite."""
         missing = ~np.isfinite(np.asarray(self.judged.predictions, float))
         return int((np.asarray(self.judged.readings.mask) & missing).sum())
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """The verdict by held-out readings, interpolation, the course of training and the readings
-    themselves.
-    """
+    """The verdict on the fit that the evidence describes."""
     spreads = {name: float(evidence.measured(name).std()) for name in evidence.measured_fields}
     errors = held_out_errors(evidence.judged, spreads)
     contradicted = noise_contradictions(evidence.misfits, evidence.judged, evidence.extent)
@@ -127,7 +128,7 @@ def judge(evidence: Evidence) -> Verdict:
             reason = f"{reason} {descent.advice}".rstrip()
     reason = f"{reason} {descent.overrun}".rstrip()
     if unexplained := [*_unexplained(evidence, errors)]:
-        # A reason for convergence would contradict the rest.
+        # A reason why the fit converged would contradict what follows.
         course = [] if converged else [reason]
         converged, reason = False, " ".join([*course, *unexplained])
     if broken := [
@@ -159,8 +160,8 @@ def judge(evidence: Evidence) -> Verdict:
     return Verdict(converged, reason, errors, doubts, evidence.judged.folds, expected)
 
 
-# Doubts that mean that a field may be wrong by more than stated, in words. Those of places
-# (undetermined_places) follow from the stated error itself.
+# The kinds of doubts that mean that a field may be wrong by more than stated, in words. The kind
+# "undetermined_places" is not among them, since it follows from the stated error itself.
 REASONS_FOR_LARGER_ERROR = {
     "not_converged": "the fit has not converged",
     "not_finite": "predictions are not finite",
@@ -174,50 +175,54 @@ REASONS_FOR_LARGER_ERROR = {
 def _with_doubts(
     errors: Mapping[str, FieldError], doubts: Sequence[Doubt]
 ) -> dict[str, FieldError]:
-    """The stated errors, each with the doubts that say that it may be larger, so that both are
-    printed together.
+    """The stated errors, each with the reasons why it may be larger.
 
-    A doubt about one field does not concern the others. A doubt with an error of its own counts
-    only where that error is larger than the stated one.
+    A doubt about one field does not concern the others. A doubt that names an error counts only if
+    that error is larger than the stated one.
     """
-    found = {}
+    with_reasons = {}
     for name, error in errors.items():
-        parts = []
+        reasons = []
         for doubt in doubts:
-            reason, least = (
+            reason, doubted_error = (
                 REASONS_FOR_LARGER_ERROR.get(doubt.kind),
                 doubt.numbers.get("of_spread", np.inf),
             )
-            if reason and doubt.numbers.get("field", name) == name and least > error.value:
-                known = f", {percent(least)} of the spread" if np.isfinite(least) else ""
-                parts.append(f"{reason}{known}")
-        found[name] = replace(error, doubted="; ".join(dict.fromkeys(parts)))
-    return found
+            if reason and doubt.numbers.get("field", name) == name and doubted_error > error.value:
+                amount = (
+                    f", {percent(doubted_error)} of the spread"
+                    if np.isfinite(doubted_error)
+                    else ""
+                )
+                reasons.append(f"{reason}{amount}")
+        with_reasons[name] = replace(error, doubted="; ".join(dict.fromkeys(reasons)))
+    return with_reasons
 
 
 def _is_noise_limited(evidence: Evidence, errors: Mapping[str, HeldOutError]) -> bool:
-    """Whether a fit that still moved cannot become better.
+    """Whether a fit that had not come to rest cannot become better.
 
-    That is the case where the equation is fulfilled, and held-out readings are predicted better
-    than by interpolation but missed by more than the stated error of the field: the rest is their
-    noise.
+    This holds if the equation is fulfilled, and if held-out readings are predicted better than by
+    interpolation but missed by more than the stated error of the field: the rest is their noise.
     """
-    fulfilled = all(share <= MIN_RESIDUAL_DOUBTED for share in evidence.relative_residuals.values())
-    return bool(errors and evidence.relative_residuals and fulfilled) and all(
-        found.of_spread is not None
-        and found.interpolated_of_spread is not None
+    is_fulfilled = all(
+        share <= MIN_RESIDUAL_DOUBTED for share in evidence.relative_residuals.values()
+    )
+    return bool(errors and evidence.relative_residuals and is_fulfilled) and all(
+        held_out.of_spread is not None
+        and held_out.interpolated_of_spread is not None
         and name in evidence.field_error
-        and evidence.field_error[name].value < found.of_spread < found.interpolated_of_spread
-        for name, found in errors.items()
+        and evidence.field_error[name].value < held_out.of_spread < held_out.interpolated_of_spread
+        for name, held_out in errors.items()
     )
 
 
 def _unexplained(evidence: Evidence, errors: Mapping[str, HeldOutError]) -> Iterator[str]:
-    """Why a field does not explain held-out readings, however training went."""
-    for name, found in errors.items():
-        if found.of_spread is not None and found.of_spread > MAX_EXPLAINED_ERROR:
+    """Sentences that say why a field does not explain held-out readings."""
+    for name, error in errors.items():
+        if error.of_spread is not None and error.of_spread > MAX_EXPLAINED_ERROR:
             yield (
-                f"The held-out error of {name} is {percent(found.of_spread)} of the spread of its "
+                f"The held-out error of {name} is {percent(error.of_spread)} of the spread of its "
                 "readings: the field explains them no better than a constant."
             )
     if count := evidence.not_finite:
@@ -232,11 +237,11 @@ def _not_converged(reason: str) -> Doubt:
 
 
 def _not_finite(evidence: Evidence) -> Doubts:
-    values = {name: found for name, found in evidence.values.items() if len(found)}
-    broken = [name for name, found in values.items() if not np.isfinite(found).any()]
-    if broken:
-        sentence = f"{listed(broken)}: not a single finite value."
-        yield Doubt("not_finite", sentence, {"fields": broken}, is_grave=True)
+    evaluated = {name: values for name, values in evidence.values.items() if len(values)}
+    fields = [name for name, values in evaluated.items() if not np.isfinite(values).any()]
+    if fields:
+        sentence = f"{listed(fields)}: not a single finite value."
+        yield Doubt("not_finite", sentence, {"fields": fields}, is_grave=True)
     if count := evidence.not_finite:
         sentence = f"{count} predictions at held-out readings are not finite and left out below."
         yield Doubt("not_finite", sentence, {"predictions": count}, is_grave=True)
@@ -244,38 +249,38 @@ def _not_finite(evidence: Evidence) -> Doubts:
 
 def _large_errors(evidence: Evidence, errors: Mapping[str, HeldOutError]) -> Doubts:
     units = dict(evidence.fitted.units)
-    for name, found in errors.items():
+    for name, held_out in errors.items():
         noise = evidence.fitted.measured(name).typical_noise
-        excused = noise > 0 and found.rmse <= 2 * noise
-        if found.of_spread is None or found.of_spread <= MIN_LARGE_ERROR or excused:
+        is_noise = noise > 0 and held_out.rmse <= 2 * noise
+        if held_out.of_spread is None or held_out.of_spread <= MIN_LARGE_ERROR or is_noise:
             continue
         unit = units.get(name, "1")
-        error = number(found.rmse, unit="" if unit == "1" else unit)
+        error = number(held_out.rmse, unit="" if unit == "1" else unit)
         yield Doubt(
             "large_error",
-            f"The held-out error of {name} is large: {error}, {percent(found.of_spread)} of the "
+            f"The held-out error of {name} is large: {error}, {percent(held_out.of_spread)} of the "
             "spread of its readings (100 % is no better than their mean). Either the readings are that "
             "noisy, or there are too few of them, or the equation does not describe them.",
-            {"field": name, "rmse": found.rmse, "of_spread": found.of_spread},
+            {"field": name, "rmse": held_out.rmse, "of_spread": held_out.of_spread},
         )
 
 
 def _unread_cells(evidence: Evidence) -> Doubts:
-    """The part of the domain without readings, where held-out readings judge nothing.
+    """A doubt about the part of the domain without readings, which held-out readings do not judge.
 
-    It is grave where the stated error is not small, and no condition determines the field there.
+    It is grave if the stated error is not small and no condition determines the field there.
     """
-    found = evidence.cells
-    if found is None or not found.is_sparse:
+    cells = evidence.cells
+    if cells is None or not cells.is_sparse:
         return
     errors = [error.value for error in evidence.field_error.values()]
-    known = bool(errors) and max(errors) <= MIN_ERROR_DOUBTED
+    is_known = bool(errors) and max(errors) <= MIN_ERROR_DOUBTED
     yield Doubt(
         "unread_places",
-        f"{found.in_words}: in the others only equation and conditions determine the field, and the "
+        f"{cells.in_words}: in the others only equation and conditions determine the field, and the "
         "held-out error says nothing about them.",
-        {"filled": found.filled, "cells": found.total},
-        is_grave=not known and not evidence.conditions,
+        {"filled": cells.filled, "cells": cells.total},
+        is_grave=not is_known and not evidence.conditions,
     )
 
 
@@ -294,8 +299,8 @@ def _large_residuals(evidence: Evidence) -> Doubts:
 
 
 def _contradicted_conditions(evidence: Evidence) -> Doubts:
-    for found in evidence.contradicted_conditions:
-        sigmas, change, violation = (float(found[key]) for key in ("sigmas", "change", "violation"))
+    for entry in evidence.contradicted_conditions:
+        sigmas, change, violation = (float(entry[key]) for key in ("sigmas", "change", "violation"))
         parts = []
         if sigmas > 0:
             parts.append(
@@ -309,18 +314,18 @@ def _contradicted_conditions(evidence: Evidence) -> Doubts:
             )
         yield Doubt(
             "contradicted_condition",
-            f"{found['condition']}: {'; '.join(parts)}. Check its values and units, and the times and "
+            f"{entry['condition']}: {'; '.join(parts)}. Check its values and units, and the times and "
             "places of the readings.",
-            dict(found),
+            dict(entry),
             is_grave=change > MIN_ERROR_DOUBTED or violation > MAX_RELATIVE_MISFIT,
         )
 
 
 def _far_readings(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
-    found = far_readings(misfits)
-    if found.empty:
+    far = far_readings(misfits)
+    if far.empty:
         return
-    worst, count = evidence.named(found.head(1)).iloc[0], len(found)
+    worst, count = evidence.named(far.head(1)).iloc[0], len(far)
     place = {axis: float(worst[axis]) for axis in evidence.fitted.coords}
     where = ", ".join(
         f"{axis} = {_position(axis, evidence, position)}" for axis, position in place.items()
@@ -340,7 +345,7 @@ def _far_readings(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
 
 
 def _sensor_and_line(row: pd.Series) -> str:
-    """The sensor of a reading, and its line, where they are known."""
+    """The sensor and the line of a reading in words, as far as they are known."""
     named = {"sensor": "sensor {}", "line": "line {}"}
     parts = [words.format(row[name]) for name, words in named.items() if row.get(name)]
     return f" ({', '.join(parts)})" if parts else ""
@@ -352,12 +357,12 @@ def _position(axis: str, evidence: Evidence, position: float) -> str:
 
 
 def _drifting_sensors(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
-    found = evidence.named(drifting_sensors(misfits, evidence.fitted.coords))
-    count = len(found)
+    drifting = evidence.named(drifting_sensors(misfits, evidence.fitted.coords))
+    count = len(drifting)
     if count:
         space = [axis for axis in evidence.fitted.coords if axis != "t"]
-        called = [_sensor_name(row, space, evidence) for row in found.to_dict("records")]
-        which = f" ({listed(called[:MAX_SENSORS_NAMED])})"
+        names = [_sensor_name(row, space, evidence) for row in drifting.to_dict("records")]
+        which = f" ({listed(names[:MAX_SENSORS_NAMED])})"
         who = f"One sensor{which} differs" if count == 1 else f"{count} sensors{which} differ"
         yield Doubt(
             "drifting_sensors",
@@ -368,7 +373,7 @@ def _drifting_sensors(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
 
 
 def _sensor_name(row: Mapping[Any, Any], space: Sequence[str], evidence: Evidence) -> str:
-    """A sensor by its name or place, and by how much it reads too high or too low."""
+    """The name or place of a sensor, and by how much it reads too high or too low."""
     where = ", ".join(f"{axis} = {_position(axis, evidence, row[axis])}" for axis in space)
     gap = float(row["offset"])
     side = "high" if gap > 0 else "low"
@@ -376,20 +381,20 @@ def _sensor_name(row: Mapping[Any, Any], space: Sequence[str], evidence: Evidenc
 
 
 def _displaced_sensor(evidence: Evidence) -> Doubts:
-    found = evidence.displaced_sensor
-    if found is None:
+    displaced = evidence.displaced_sensor
+    if displaced is None:
         return
     space = [axis for axis in evidence.fitted.coords if axis != "t"]
-    place = dict(zip(space, found["place"], strict=True))
+    place = dict(zip(space, displaced["place"], strict=True))
     where = ", ".join(f"{axis} = {_position(axis, evidence, at)}" for axis, at in place.items())
-    cause = str(found["cause"])
-    what = f"its position along {cause}" if cause in space else f"its {cause}"
+    cause = str(displaced["cause"])
+    fault = f"its position along {cause}" if cause in space else f"its {cause}"
     yield Doubt(
         "displaced_sensor",
         "Equation and readings agree clearly better if a sensor is at fault, most probably that at "
-        f"{where}, as if {what} were wrong. The field follows what it reads, and may be wrong by more "
+        f"{where}, as if {fault} were wrong. The field follows what it reads, and may be wrong by more "
         "than is stated. Check times, positions and zeros of the sensors.",
-        {"cause": cause, "evidence": found["evidence"], **place},
+        {"cause": cause, "evidence": displaced["evidence"], **place},
     )
 
 
@@ -416,11 +421,15 @@ def _too_few_held_out(evidence: Evidence) -> Doubts:
 
 
 def _worse_than_interpolation(errors: Mapping[str, HeldOutError]) -> Doubts:
-    for name, found in errors.items():
-        ours, theirs = found.of_spread, found.interpolated_of_spread
+    for name, error in errors.items():
+        ours, theirs = error.of_spread, error.interpolated_of_spread
         if ours is not None and theirs is not None and ours > max(theirs, SMALLEST_SIGMA):
-            certain = found.is_significant
-            chance = "and by more than chance explains" if certain else "though it may be by chance"
+            is_significant = error.is_significant
+            chance = (
+                "and by more than chance explains"
+                if is_significant
+                else "though it may be by chance"
+            )
             yield Doubt(
                 "worse_than_interpolation",
                 f"{name}: interpolation without physics (a Gaussian process) predicts the held-out "
@@ -430,9 +439,9 @@ def _worse_than_interpolation(errors: Mapping[str, HeldOutError]) -> Doubts:
                     "field": name,
                     "of_spread": ours,
                     "interpolated_of_spread": theirs,
-                    "significant": certain,
+                    "significant": is_significant,
                 },
-                is_grave=certain and ours > MIN_ERROR_DOUBTED,
+                is_grave=is_significant and ours > MIN_ERROR_DOUBTED,
             )
 
 
@@ -469,31 +478,32 @@ def _doubtful_coefficients(evidence: Evidence) -> Doubts:
 
 
 def undetermined_places(errors: Mapping[str, FieldError]) -> Iterator[Doubt]:
-    """Doubts of places far from readings, by the stated errors: held-out readings judge only the
-    places that have readings.
+    """Doubts about places far from readings, from the stated errors.
+
+    Held-out readings judge only the places that have readings.
     """
-    for name, found in errors.items():
-        if found.value > MIN_LARGE_ERROR:
-            yield _undetermined_everywhere(name, found)
+    for name, error in errors.items():
+        if error.value > MIN_LARGE_ERROR:
+            yield _undetermined_everywhere(name, error)
         elif (
-            found.value > MIN_ERROR_DOUBTED
-            and found.inside is not None
-            and found.outside is not None
+            error.value > MIN_ERROR_DOUBTED
+            and error.inside is not None
+            and error.outside is not None
         ):
-            yield from _undetermined_far_away(name, found.value, found.inside, found.outside)
+            yield from _undetermined_far_away(name, error.value, error.inside, error.outside)
 
 
-def _undetermined_everywhere(name: str, found: FieldError) -> Doubt:
+def _undetermined_everywhere(name: str, error: FieldError) -> Doubt:
     where = ""
-    if found.inside is not None and found.outside is not None and found.outside > found.inside:
-        far_off = percent(found.outside)
-        where = f" Near readings it is {percent(found.inside)}, far from them {far_off}."
+    if error.inside is not None and error.outside is not None and error.outside > error.inside:
+        far = percent(error.outside)
+        where = f" Near readings it is {percent(error.inside)}, far from them {far}."
     return Doubt(
         "undetermined_places",
         f"Readings and equation do not determine {name} everywhere: the stated error "
-        f"is {percent(found.value)} of its spread over the domain (100 % is no better "
+        f"is {percent(error.value)} of its spread over the domain (100 % is no better "
         f"than a constant).{where} Boundary or initial values, or readings there, would help.",
-        {"field": name, "expected": found.value},
+        {"field": name, "expected": error.value},
         is_grave=True,
     )
 

@@ -8,8 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 import pgt
-from pgt.cli.families import _examples, family_in_file, family_in_folder
+from pgt.cli.families import _examples
 from pgt.cli.main import app
+from pgt.cli.user_families import family_in_file, family_in_folder
 from pgt.families.networks.card import HELD_OUT, SYSTEMS
 
 

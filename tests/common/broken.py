@@ -20,9 +20,14 @@ RUN = {
 DATE = "1979-05-27"  # a TOML value that no key takes
 
 
+def bare(key: str) -> str:
+    """A key as TOML writes it: in quotes where it is not ASCII."""
+    return key if key.isascii() else f'"{key}"'
+
+
 def toml(value) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {toml(inner)}" for key, inner in value.items()) + "}"
+        return "{" + ", ".join(f"{bare(key)} = {toml(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(toml, value)) + "]"
     return value if value == DATE else json.dumps(value)

@@ -10,7 +10,8 @@ import xarray as xr
 from hypothesis import given
 
 from pgt.core.errors import InputError
-from pgt.core.numbers import as_numbers, interval, number, ticks
+from pgt.core.number_arrays import as_numbers
+from pgt.core.numbers import interval, number, ticks
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -1,4 +1,8 @@
-"""The training loop on the host: budget, early stopping, recovery, checkpoints, progress."""
+"""The training loop on the host: budget, early stopping, recovery, checkpoints, progress.
+
+The loop calls a compiled program of many steps (training_step.py). After each run of steps it records the
+losses and the held-out error of every network, and decides whether the training continues.
+"""
 
 import time
 from math import isfinite, nan
@@ -32,7 +36,7 @@ from pgt.problem.assembly import Task
 from pgt.problem.checkpoint import identity_of, load_checkpoint, save_checkpoint
 from pgt.training.settings import Training
 
-# With fewer held-out readings their error is no estimate of the noise.
+# The smallest number of held-out readings whose error is an estimate of the noise.
 MIN_HELD_OUT_READINGS = 5
 # A network whose learning rate falls below this share, after ten halvings, has diverged.
 MIN_RATE = 1e-3
@@ -66,8 +70,8 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
     began = time.monotonic() - logbook.seconds
     while not logbook.stopped:
         clock, count = _next_run(logbook, state, training)
-        following, summary = program.run(state, clock, count)
-        state = accept_finite(state, following, summary.finite)
+        next_state, summary = program.run(state, clock, count)
+        state = accept_finite(state, next_state, summary.finite)
         logbook.seconds = time.monotonic() - began
         logbook.first_step_seconds = logbook.first_step_seconds or logbook.seconds
         share = _share_spent(logbook, state, training)
@@ -93,20 +97,22 @@ def _untrained(model: AbstractFieldModel, task: Task) -> Fit:
 
 
 def _next_run(logbook: Logbook, state: TrainingState, training: Training):
-    """(clock, number of steps) of the next run. The first run is one step, so that progress shows as soon
-    as compilation ends."""
-    done = int(state.step)
-    count = training.check_every - done % training.check_every if done else 1
+    """(clock, number of steps) of the next run.
+
+    The first run is a single step, so that progress is shown as soon as compilation ends.
+    """
+    steps_done = int(state.step)
+    count = training.check_every - steps_done % training.check_every if steps_done else 1
     if training.seconds is None:
         steps = training.steps or 1
-        count = min(count, steps - done)
+        count = min(count, steps - steps_done)
         clock = (0.0, 1 / steps)
     else:
         seconds = max(logbook.seconds - logbook.first_step_seconds, 1e-9)
-        rate = seconds / max(done - 1, 1) if done > 1 else 0.0
-        left = training.seconds - logbook.seconds
-        count = min(count, max(1, int(left / rate))) if rate else count
-        clock = ((logbook.seconds - done * rate) / training.seconds, rate / training.seconds)
+        rate = seconds / max(steps_done - 1, 1) if steps_done > 1 else 0.0
+        seconds_left = training.seconds - logbook.seconds
+        count = min(count, max(1, int(seconds_left / rate))) if rate else count
+        clock = ((logbook.seconds - steps_done * rate) / training.seconds, rate / training.seconds)
     return BudgetClock(*(jnp.asarray(c, jnp.float32) for c in clock)), jnp.asarray(count, jnp.int32)
 
 
@@ -119,16 +125,22 @@ def _share_spent(logbook: Logbook, state: TrainingState, training: Training) -> 
 def _record(
     logbook: Logbook, state: TrainingState, summary: RunSummary, share: float, held_out: int
 ) -> Bool[np.ndarray, " k"]:
-    """Whether each network has its smallest held-out error so far, after adding to the histories of those
-    whose steps were finite."""
+    """Whether each network has its smallest held-out error so far.
+
+    An entry is added to the history of every network whose steps were finite.
+    """
     equations = unstack(jax.device_get(state.trained[1]), len(logbook.histories))
     improved = np.zeros(len(equations), bool)
     for k in np.flatnonzero(summary.finite).tolist():
-        own = batched.member(summary, k)
-        error = own.held_out if held_out else nan
+        summary_of_network = batched.member(summary, k)
+        error = summary_of_network.held_out if held_out else nan
         coefficients = {name: unknown.value for name, unknown in named_unknowns(equations[k])}
         improved[k] = logbook.histories[k].add(
-            int(state.step), error, own.losses, own.weights, coefficients
+            int(state.step),
+            error,
+            summary_of_network.losses,
+            summary_of_network.weights,
+            coefficients,
         )
         if improved[k]:
             logbook.best_shares[k] = share
@@ -161,6 +173,6 @@ def _fits(trained, fixed: list, state: TrainingState, logbook: Logbook) -> list[
     for k, part in enumerate(unstack(trained, len(fixed))):
         model, pde, _ = join(part, fixed[k])
         stopped = DIVERGED if rates[k] < MIN_RATE else logbook.stopped
-        spent = logbook.seconds, logbook.first_step_seconds
-        fits.append(Fit(model, pde, float(floors[k]), logbook.histories[k], *spent, stopped))
+        times = logbook.seconds, logbook.first_step_seconds
+        fits.append(Fit(model, pde, float(floors[k]), logbook.histories[k], *times, stopped))
     return fits

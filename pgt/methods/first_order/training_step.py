@@ -1,4 +1,8 @@
-"""Compiled steps of first-order training: many steps in one call."""
+"""The compiled steps of first-order training, of which one call makes many.
+
+A `TrainingState` has everything that changes. `advance` makes steps of one network, `advance_networks` of
+several at once by `vmap`, and `TrainingProgram` chooses between them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,8 +64,10 @@ class RunSummary(NamedTuple):
 
 
 def split(model: AbstractFieldModel, pde: AbstractPDE, learned):
-    """(trained arrays, fixed rest) of (model, equation, learned weights). In an equation only `Unknown`
-    coefficients are trained."""
+    """(trained arrays, fixed rest) of (model, equation, learned weights).
+
+    In an equation only `Unknown` coefficients are trained.
+    """
     model_trained, model_fixed = trees.partition(model)
     unknowns = jax.tree.map(is_unknown, pde, is_leaf=is_unknown)
     pde_trained, pde_fixed = eqx.partition(pde, unknowns)
@@ -76,7 +82,7 @@ def join(trained, fixed):
 
 @compiled
 def initialize(model, pde, problem: Problem, training: Training, noise_floor: float):
-    """The first state, and the part that stays fixed."""
+    """(first state, part that stays fixed)."""
     learned, memory = training.weighting.init(problem.term_names())
     trained, fixed = split(model, pde, learned)
     state = TrainingState(
@@ -100,8 +106,10 @@ def advance(
     count: Int[Array, ""],
     training: Training,
 ) -> tuple[TrainingState, RunSummary]:
-    """The state and summary after `count` optimizer steps. `count` is an argument of the compiled
-    program, so one program serves any number."""
+    """(state, summary) after `count` optimizer steps.
+
+    `count` is an argument of the compiled program, so that one program serves any number.
+    """
     floors = {"data": state.noise_floor}
     names = problem.term_names()
     state = _update_weighting(state, fixed, problem, key, training)
@@ -143,11 +151,11 @@ def _one_step(state: TrainingState, fixed, problem, key, progress, floors, train
     )
     rate = -training.learning_rate * schedule(progress) * state.rate
     trained = optax.apply_updates(state.trained, jax.tree.map(lambda u: rate * u, updates))
-    following = TrainingState(
+    next_state = TrainingState(
         trained, optimiser, state.memory, state.step + 1, state.rate, state.noise_floor
     )
-    ok = jnp.isfinite(total) & jnp.isfinite(optax.tree.norm(gradient))
-    return following, terms, ok
+    is_finite = jnp.isfinite(total) & jnp.isfinite(optax.tree.norm(gradient))
+    return next_state, terms, is_finite
 
 
 def _draw_points(state: TrainingState, fixed, problem: Problem, key, training: Training):
@@ -190,8 +198,9 @@ def _update_weighting(
 
 
 def held_out_error(model, problem: Problem, held_out: Observations) -> Scalar:
-    """Root-mean-square misfit of held-out readings in units of the spread, without outliers if the
-    likelihood allows for them."""
+    """The root-mean-square misfit of held-out readings in units of the spread, without outliers if the
+    likelihood expects them.
+    """
     context = model.encode(problem.observations)
     rows = reading_rows(
         lambda z: model.decode(context, z), held_out, model.scaling, problem.averaged
@@ -206,10 +215,10 @@ def held_out_error(model, problem: Problem, held_out: Observations) -> Scalar:
 class TrainingProgram:
     """The compiled steps of one network, or of several mapped over what differs between them.
 
-    A map over a single network would make its step at least a third slower, and longer to compile. So a
-    single network has no leading axis in its state. Only `stack_states`, `run` and `unstack` distinguish
-    the two cases. `rest` is (what stays fixed, problem, held-out readings), or `batched.share` of these
-    for several networks.
+    A map over a single network would make its step at least a third slower, and longer to compile. So the
+    state of a single network has no leading axis. Only `stack_states`, `run` and `unstack` distinguish
+    the two cases. `rest` is (fixed part, problem, held-out readings), or `batched.share` of these for
+    several networks.
     """
 
     rest: tuple
@@ -243,9 +252,9 @@ class TrainingProgram:
     def run(
         self, state: TrainingState, clock: BudgetClock, count
     ) -> tuple[TrainingState, RunSummary]:
-        """The state after `count` steps, and their summary on the host, with a row for every network."""
-        following, summary = self.compiled(*self.arguments(state), clock, count, self.training)
-        return following, jax.tree.map(np.atleast_1d, jax.device_get(summary))
+        """(state after `count` steps, summary on the host with a row for every network)."""
+        next_state, summary = self.compiled(*self.arguments(state), clock, count, self.training)
+        return next_state, jax.tree.map(np.atleast_1d, jax.device_get(summary))
 
 
 def advance_networks(
@@ -256,11 +265,11 @@ def advance_networks(
     count,
     training: Training,
 ) -> tuple[TrainingState, RunSummary]:
-    """The state and summary after `count` steps of every network. `rest` is `batched.share` of (what
-    stays fixed, problem, held-out readings).
+    """(state, summary) after `count` steps of every network.
 
-    All networks share the integer step counters. With one counter per network, the branch that SOAP takes
-    every tenth step would be computed in every step.
+    `rest` is `batched.share` of (fixed part, problem, held-out readings). All networks share the
+    integer step counters. With one counter per network, the branch that SOAP takes every tenth step
+    would be computed in every step.
     """
     own_state, counters = _per_network(state)
     own_rest, common_rest = rest
@@ -271,8 +280,8 @@ def advance_networks(
         following, summary = advance(state, fixed, problem, held_out, key, clock, count, training)
         return *_per_network(following), summary
 
-    own, counters, summary = jax.vmap(one, out_axes=(0, None, 0))(own_state, own_rest, keys)
-    return eqx.combine(own, counters), summary
+    arrays, counters, summary = jax.vmap(one, out_axes=(0, None, 0))(own_state, own_rest, keys)
+    return eqx.combine(arrays, counters), summary
 
 
 run_network_steps = compiled(advance_networks)
@@ -308,8 +317,8 @@ def stack_states(states: Sequence[TrainingState]) -> TrainingState:
     """One state with a leading axis for several networks, or without it for a single one."""
     if len(states) == 1:
         return states[0]
-    own, _ = _per_network(batched.stack(states))
-    return eqx.combine(own, _per_network(states[0])[1])
+    arrays, _ = _per_network(batched.stack(states))
+    return eqx.combine(arrays, _per_network(states[0])[1])
 
 
 def unstack(tree, count: int) -> list:
@@ -341,10 +350,10 @@ def accept_finite(
 
 
 def with_noise_floors(state: TrainingState, errors: Sequence[float]) -> TrainingState:
-    """The state with the held-out error of each network as its noise floor, if it is known."""
+    """The state with the given error of each network as its noise floor, if that is finite."""
     before = np.asarray(state.noise_floor)
-    known = np.asarray(errors, before.dtype).reshape(before.shape)
-    floors = jnp.asarray(np.where(np.isfinite(known), known, before))
+    new_floors = np.asarray(errors, before.dtype).reshape(before.shape)
+    floors = jnp.asarray(np.where(np.isfinite(new_floors), new_floors, before))
     return eqx.tree_at(lambda s: s.noise_floor, state, floors)
 
 

@@ -48,18 +48,21 @@ from pgt.training.settings import Polish
 
 # The damping before the first step, in units of the mean eigenvalue of JᵀJ.
 INITIAL_DAMPING = 1e-2
-# The damping is divided by the first factor after a success and multiplied by the second after a failure.
+# The damping is divided by the first factor after a successful step, and multiplied by the second after a
+# rejected or partial one.
 DAMPING_DECREASE, DAMPING_INCREASE = 2.0, 1.5
-# With more damping steps vanish, and the descent ends.
+# The descent ends if the damping exceeds this limit, since steps then vanish.
 MAX_DAMPING = 1e8
-# With less damping, a step fits the few fresh points that it sees and forgets all earlier ones.
+# The smallest damping at fresh points. With less, a step fits the few fresh points that it sees and
+# forgets all earlier ones.
 MIN_DAMPING_AT_FRESH_POINTS = 1e-8
-# Iterations between revisions of the strength of the prior, since each takes longer than a step.
+# The number of iterations between revisions of the strength of the prior. Each takes longer than a step.
 REVISION_INTERVAL = 5
-# A descent has stalled if its error is more than this share of the error halfway; that is asked whenever
-# so many more iterations are done.
+# A descent has stalled if its error exceeds this share of the error after half of its iterations. That is
+# tested every `ITERATIONS_TO_STALL` iterations.
 STALLED_ERROR_SHARE, ITERATIONS_TO_STALL = 0.5, 30
-# The share of the last step that the next one starts from at fresh points. More averages over more draws.
+# The share of the last step from which the next one starts at fresh points. A larger share averages over
+# more draws.
 MOMENTUM = 0.9
 
 HeldOutError = Callable[[Vector], float]
@@ -100,12 +103,12 @@ def descend(
     is_over: Callable[[DescentState], bool] = lambda state: False,
     skips_fixed_points: Callable[[DescentState], bool] = lambda state: False,
 ) -> DescentState:
-    """The state after the last iteration, or when it `is_over`.
+    """The state after the last iteration, or as soon as `is_over(state)`.
 
     Readings can be memorized, so the best θ is the one with the smallest held-out error. Without
     `held_out_error` the last θ is the best one, as under a prior, which prevents memorizing. If
-    `is_revised`, the strength of the prior follows the evidence. When fresh points no longer help, the
-    descent continues at fixed points, which takes far longer, unless it `skips_fixed_points`.
+    `is_revised`, the strength of the prior follows the evidence. When fresh points no longer lower the
+    error, the descent continues at fixed points, which takes far longer, unless it `skips_fixed_points`.
     """
     if state.is_finished:
         return state
@@ -161,32 +164,32 @@ def _try_step(
     damped = DampedEquations(normal, state.prior, state.damping)
     if damped.factor is None:
         return None
-    found = damped.accelerated(residuals, damped.step(state.momentum))
-    if found is None or (found.share < 1 and state.has_stepped):
+    accelerated = damped.accelerated(residuals, damped.step(state.momentum))
+    if accelerated is None or (accelerated.share < 1 and state.has_stepped):
         return None
-    theta = np.asarray(state.theta) + found.step
+    theta = np.asarray(state.theta) + accelerated.step
     cost = residuals.cost(jnp.asarray(theta), state.prior)
-    return (theta, found.share) if cost < normal.cost(state.prior) else None
+    return (theta, accelerated.share) if cost < normal.cost(state.prior) else None
 
 
 def _accept(state: DescentState, theta: Vector, share: float, settings: Polish) -> DescentState:
-    least = MIN_DAMPING_AT_FRESH_POINTS if state.draw else MIN_DAMPING
+    min_damping = MIN_DAMPING_AT_FRESH_POINTS if state.draw else MIN_DAMPING
     is_whole = share == 1.0
     factor = 1 / DAMPING_DECREASE if is_whole else DAMPING_INCREASE
-    following = replace(
+    next_state = replace(
         state,
         theta=theta,
-        damping=max(state.damping * factor, least),
+        damping=max(state.damping * factor, min_damping),
         has_stepped=state.has_stepped or is_whole,
         draw=_next_draw(state, settings),
     )
-    if not following.draw:
-        return replace(following, momentum=0.0)
-    return replace(following, momentum=MOMENTUM * (theta - np.asarray(state.theta)))
+    if not next_state.draw:
+        return replace(next_state, momentum=0.0)
+    return replace(next_state, momentum=MOMENTUM * (theta - np.asarray(state.theta)))
 
 
 def _fix_points(state: DescentState) -> DescentState:
-    """The best state so far at the fixed points, with all of its patience."""
+    """The best state so far at the fixed points, with its patience restored."""
     best = state.theta if state.best is None else state.best
     return replace(
         state, theta=best, momentum=0.0, damping=min(state.damping, INITIAL_DAMPING), draw=0,
@@ -279,11 +282,11 @@ def stage_of(name: str, state: DescentState, ended: Ended) -> Stage:
 
 # ------------------------------------------------------------------------------- the system of one fit
 
-# The first guess of an unknown noise, as a share of the spread, is never larger. A larger guess holds the
-# weights back too much at first; a much smaller one lets them memorize the noise.
+# The upper limit of the first guess of an unknown noise, as a share of the spread. A larger guess
+# restrains the weights too much at first; a much smaller one lets them memorize the noise.
 MAX_NOISE_GUESS = 0.1
-# The memory for derivatives without a setting: gigabytes on the host, a share of the memory on a GPU,
-# where the compiler tries out products on copies of its own.
+# The default memory for derivatives: gigabytes on the host, and a share of the memory on a GPU, where the
+# compiler tests products on copies of its own.
 HOST_MEMORY_GIGABYTES, GPU_MEMORY_SHARE = 2.0, 0.2
 
 
@@ -341,8 +344,8 @@ def initial_prior(
 ) -> WeightPrior:
     """The prior before the evidence revises it, with weights of order one.
 
-    Unknown noise is assumed to be as large as the held-out error, if there is one, within the largest
-    guess.
+    Unknown noise is assumed to be as large as the held-out error, if that is known, up to
+    `MAX_NOISE_GUESS`.
     """
     mask = reading_mask(readings)
     measured, coefficients = float(mask.sum()), len(named_unknowns(pde))
@@ -351,12 +354,11 @@ def initial_prior(
 
 
 def common_noise(problem: Problem, scaling: Scaling, noise: float | None) -> float | None:
-    """The σ that all readings would have if they had equal weights: n / σ² = Σ 1/σ_i². None if no noise
-    is given."""
+    """The common σ of all readings with equal weights, n / σ² = Σ 1/σ_i²; None if no noise is given."""
     if noise is None:
         return None
     readings = problem.observations
-    given = np.asarray(readings.noise) / np.asarray(scaling.spread)
-    given = given[np.asarray(readings.mask) & (given > 0)]
+    sigmas = np.asarray(readings.noise) / np.asarray(scaling.spread)
+    sigmas = sigmas[np.asarray(readings.mask) & (sigmas > 0)]
     weights = float(jnp.sum(reading_weights(readings, scaling)))
-    return float(given.mean() * np.sqrt(np.asarray(readings.mask).sum() / weights))
+    return float(sigmas.mean() * np.sqrt(np.asarray(readings.mask).sum() / weights))

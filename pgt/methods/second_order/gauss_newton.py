@@ -1,10 +1,10 @@
 """A second-order fit: Gauss-Newton in float64 on all weights, or on the decoder only.
 
-First-order optimizers stop where the loss is about 1e-6, although a smooth field could be fitted to many
-more digits. The rows of the loss (residual_rows.py) depend on the parameters θ. Their Jacobian
-(jacobian.py) gives a damped step (least_squares.py), and many steps make a descent (descent.py). The
-sizes decide whether JᵀJ or JJᵀ is solved and whether J is ever a whole matrix, so the same code serves a
-thousand weights and a million.
+First-order optimizers stop at a loss of about 1e-6, although a smooth field could be fitted to many more
+digits. The rows of the loss (residual_rows.py) depend on the parameters θ. Their Jacobian J (jacobian.py)
+gives a damped step (least_squares.py), and many steps make a descent (descent.py). The numbers of rows
+and parameters decide whether JᵀJ or JJᵀ is factorized and whether J is ever stored as a whole, so the
+same code serves a thousand weights and a million.
 
 Noisy readings are fitted under a prior on the weights. The posterior around the fit
 (uncertainty/laplace.py) then gives the error bars.
@@ -59,14 +59,16 @@ GAUSS_NEWTON = "Gauss-Newton"
 
 # ------------------------------------------------------------------ when readings count as noisy
 
-# Readings count as clean up to this held-out error, as a share of the spread. Above it a prior is used.
+# Readings count as clean up to this held-out error, as a share of the spread. With a larger error, the
+# fit is repeated under a prior.
 MAX_CLEAN_ERROR = 0.01
-# More noise than this share of the spread is not presumed: such a fit may only need more time.
+# A larger held-out error, as a share of the spread, is not taken for noise, since such a fit may only
+# need more time.
 MAX_PRESUMED_NOISE = 0.3
 
 # ------------------------------------------------------------------------------------ the budget
 
-# From this share of the budget on, a fit that has stalled may end early, because of noise or because the
+# A fit that has stalled may end early after this share of the budget, because of noise or because the
 # model is too small.
 STALL_SHARE = 0.2
 # The share of the budget after which readings that are not predicted count as noisy. The rest is left for
@@ -75,19 +77,21 @@ NO_PRIOR_BUDGET_SHARE = 0.6
 # The fit under a prior takes at most this many iterations, as it starts close to the solution, and at
 # least this share of the seconds, as error bars need it.
 MAX_PRIOR_ITERATIONS, MIN_PRIOR_SHARE = 120, 0.1
-# Rounds of the evidence at one θ, which reach its fixed point to a percent.
+# The number of rounds of the evidence at one θ, which reach its fixed point to a percent.
 EVIDENCE_ROUNDS = 5
 # Error bars follow the fit. Their time is estimated as so many times the first iteration (compilation)
 # plus so many times a later one (factorizations with many more rows than a step has).
 ERROR_BAR_FIRST_ITERATIONS, ERROR_BAR_ITERATIONS = 1.5, 70
-# At most this share of the seconds is reserved for error bars, since the fit needs the rest; with less
-# time than they need, they use fewer points, at least this share of them.
+# The largest share of the seconds that is reserved for error bars, since the fit needs the rest. If they
+# need more, they use fewer points, but at least the second share of them.
 MAX_ERROR_BAR_SHARE, MIN_ERROR_BAR_POINTS = 0.45, 0.25
 
 
 class Polished(NamedTuple):
-    """The fitted model and equation, in float64, the stages of the fit, and the seconds of its first
-    iteration, compilation included."""
+    """The fitted model and equation, in float64, and the stages of the fit.
+
+    `first_seconds` is the time of the first iteration, including compilation.
+    """
 
     model: AbstractFieldModel
     pde: AbstractPDE
@@ -124,32 +128,37 @@ def polish(
         rule = StoppingRule(
             held_out_error, count, noise, settings, problem, parameters, has_fallback
         )
-        # `theta` is the best θ of the descent; `chosen` is the one that the prior starts from.
-        chosen = theta = parameters.theta
-        stages, left, damping, first_seconds = [], settings, INITIAL_DAMPING, 0.0
+        # `theta` is the best θ of the descent; the fit under a prior starts from `prior_start`.
+        prior_start = theta = parameters.theta
+        stages, remaining, damping, first_seconds = [], settings, INITIAL_DAMPING, 0.0
         if settings.evidence is not True:
-            end = _fit_without_prior(residuals, DescentState(theta), settings, rule, report, states)
-            theta, damping = jnp.asarray(end.best), min(end.damping, INITIAL_DAMPING)
-            first_seconds = end.first_seconds
-            left, chosen = remaining_budget(settings, end, deadline), rule.choose_theta(end)
-        error = held_out_error(chosen)
+            final = _fit_without_prior(
+                residuals, DescentState(theta), settings, rule, report, states
+            )
+            theta, damping = jnp.asarray(final.best), min(final.damping, INITIAL_DAMPING)
+            first_seconds = final.first_seconds
+            remaining, prior_start = (
+                remaining_budget(settings, final, deadline),
+                rule.choose_theta(final),
+            )
+        error = held_out_error(prior_start)
         needs_prior = _is_noisy(settings, noise, error) and not rule.is_too_small(theta)
         if settings.evidence is not True:
-            stages.append(stage_of(GAUSS_NEWTON, end, rule.why_ended(end, needs_prior)))
+            stages.append(stage_of(GAUSS_NEWTON, final, rule.why_ended(final, needs_prior)))
         if needs_prior:
-            common = common_noise(problem, model.scaling, noise)
-            prior = initial_prior(problem.observations, pde, common, error)
-            start = DescentState(chosen, prior, damping=damping)
-            counted = _count_from(settings.iterations - left.iterations, report)
+            common_sigma = common_noise(problem, model.scaling, noise)
+            prior = initial_prior(problem.observations, pde, common_sigma, error)
+            start = DescentState(prior_start, prior, damping=damping)
+            counting_report = _count_from(settings.iterations - remaining.iterations, report)
             under_prior, stage = _fit_under_prior(
-                residuals, start, left, counted, states, rule.reweight
+                residuals, start, remaining, counting_report, states, rule.reweight
             )
             stages.append(stage)
             # Zero weights fulfill a prior best, and many an equation, too: such a fit predicts worse.
             is_worse = count and is_less(error, held_out_error(under_prior), count)
-            theta = chosen if is_worse else under_prior
-        fitted, equation = parameters.rebuild(theta)
-        return Polished(fitted, equation, stages, first_seconds)
+            theta = prior_start if is_worse else under_prior
+        fitted_model, equation = parameters.rebuild(theta)
+        return Polished(fitted_model, equation, stages, first_seconds)
 
 
 class StoppingRule(NamedTuple):
@@ -168,8 +177,10 @@ class StoppingRule(NamedTuple):
     has_fallback: bool
 
     def ends_fit(self, state: DescentState) -> bool:
-        """Whether the fit without a prior ends early, because it has stalled at noise or because another
-        candidate should have the rest of the budget."""
+        """Whether the fit without a prior ends early.
+
+        It does if it has stalled at the noise, or if another candidate should get the rest of the budget.
+        """
         is_due = state.iteration % ITERATIONS_TO_STALL == 0 and is_budget_spent(
             state, self.settings, STALL_SHARE
         )
@@ -199,8 +210,10 @@ class StoppingRule(NamedTuple):
         return is_noisy and resembles_noise(self._model(state.theta), self.problem)
 
     def choose_theta(self, end: DescentState) -> Vector:
-        """The last θ of a descent, or its best θ if that predicts significantly better. With few noisy
-        readings, some early θ may predict best by chance."""
+        """The last θ of a descent, or its best θ if that predicts significantly better.
+
+        With few noisy readings, some early θ may predict best by chance.
+        """
         last = jnp.asarray(end.theta)
         is_better = self.count > 0 and is_less(
             end.best_error, self.held_out_error(last), self.count
@@ -238,8 +251,10 @@ def _fit_without_prior(
     report: IterationReport,
     states: StageStates,
 ) -> DescentState:
-    """The state after the fit without a prior, which takes only its share of the budget if readings turn
-    out to be noisy."""
+    """The state after the fit without a prior.
+
+    It takes only its share of the budget if the readings turn out to be noisy.
+    """
     keep = partial(states.keep, "without prior")
     start = states.get("without prior", start)
 
@@ -270,8 +285,10 @@ def _fit_without_prior(
 
 
 def _no_prior_share(settings: Polish, state: DescentState) -> float:
-    """The share of the budget that a fit without a prior may take if readings are noisy. Its share of the
-    seconds is that of those which error bars leave."""
+    """The share of the budget that a fit without a prior may take if readings are noisy.
+
+    It is a share of the seconds that remain after those reserved for error bars.
+    """
     if settings.seconds is None or not state.first_seconds:
         return NO_PRIOR_BUDGET_SHARE
     reserved = reserved_seconds(state, settings.seconds) / settings.seconds
@@ -286,8 +303,10 @@ def _fit_under_prior(
     states: StageStates,
     reweight: Callable[[Residuals, Vector], Residuals],
 ) -> tuple[Vector, Stage]:
-    """(θ, stage) of the fit under a prior, whose strength follows the evidence; `reweight` weights the
-    readings of every field by their noise."""
+    """(θ, stage) of the fit under a prior, whose strength follows the evidence.
+
+    `reweight` weights the readings of every field by their noise.
+    """
     settings = replace(settings, iterations=min(settings.iterations, MAX_PRIOR_ITERATIONS))
     start, keep = states.get("under prior", start), partial(states.keep, "under prior")
     residuals = reweight(residuals, jnp.asarray(start.theta))
@@ -314,24 +333,27 @@ def _is_noisy(settings: Polish, noise: float | None, error: float) -> bool:
 
 
 def remaining_budget(settings: Polish, end: DescentState, deadline: Deadline) -> Polish:
-    """The settings with the budget that a descent left, less the seconds reserved for error bars."""
+    """The settings with the budget that remains after a descent, less the seconds for error bars."""
     iterations = max(settings.iterations - end.iteration, 1)
     if settings.seconds is None:
         return replace(settings, iterations=iterations)
     # A run that was killed and continues has spent more than this deadline knows.
     spent = max(deadline.spent, end.seconds) + reserved_seconds(end, settings.seconds)
-    left = max(settings.seconds - spent, MIN_PRIOR_SHARE * settings.seconds)
-    return replace(settings, iterations=iterations, seconds=left)
+    seconds_left = max(settings.seconds - spent, MIN_PRIOR_SHARE * settings.seconds)
+    return replace(settings, iterations=iterations, seconds=seconds_left)
 
 
 def reserved_seconds(end: DescentState, seconds: float) -> float:
-    """The seconds that are left to error bars after a descent."""
+    """The seconds that are reserved for error bars after a descent."""
     needed = error_bar_seconds(end.first_seconds, end.seconds, end.iteration)
     return min(needed, MAX_ERROR_BAR_SHARE * seconds)
 
 
 def error_bar_seconds(first: float, total: float, iterations: int, points: float = 1.0) -> float:
-    """The seconds that error bars need after a descent of so many iterations, of which the first one,
-    with its compilation, took `first` of the `total` seconds; `points` is the share of their points."""
-    each = (total - first) / max(iterations - 1, 1)
-    return ERROR_BAR_FIRST_ITERATIONS * first + points * ERROR_BAR_ITERATIONS * each
+    """The seconds that error bars need after a descent of `iterations` steps in `total` seconds.
+
+    The first iteration, with its compilation, took `first` seconds. `points` is the share of the usual
+    points of the error bars.
+    """
+    per_iteration = (total - first) / max(iterations - 1, 1)
+    return ERROR_BAR_FIRST_ITERATIONS * first + points * ERROR_BAR_ITERATIONS * per_iteration

@@ -1,10 +1,10 @@
-"""The Jacobian J of the rows with respect to θ: as one matrix if it fits into memory, otherwise in
-chunks.
+"""The Jacobian J of the rows with respect to θ, stored as one matrix if it fits into memory, otherwise
+computed in chunks.
 
     JᵀJ = Σ_c J_cᵀJ_c  over groups c of rows,        JJᵀ = Σ_l J_l J_lᵀ  over groups l of columns
 
-Neither product needs all of J at once. Without the whole matrix, a product with a vector comes from
-forward or reverse differentiation of the rows, at the cost of a few evaluations.
+Neither product needs all of J at once. Without the whole matrix, forward or reverse differentiation of
+the rows gives the product with a vector, at the cost of a few evaluations.
 """
 
 import functools
@@ -24,20 +24,23 @@ from pgt.inference.linear_algebra import Matrix, Square, Vector
 from pgt.methods.second_order.residual_rows import RowBlock
 from pgt.nn.trees import OPTIONS
 
-# The number of copies of a chunk of J that exist at the same time.
+# The number of copies of a chunk of J that exist at the same time, which limits the size of a chunk.
 COPIES_OF_CHUNK = 3
-# With the first number of parameters in θ, only the second number of items are differentiated at once, to
-# limit memory.
+# If θ has the first number of parameters or more, only the second number of items is differentiated at
+# once. More items at once need more memory.
 LONG_THETA, ITEMS_PER_CHUNK_LONG_THETA = 30_000, 64
-# With more items than the first number, only the second number of them is computed at once.
+# If there are more items than the first number, only the second number is computed at once.
 MANY_ITEMS, ITEMS_PER_CHUNK = 1 << 16, 1 << 13
 
 Data = tuple[tuple[PyTree, Vector], ...]  # items and weights of every block
 
 
 class JacobianLayout(NamedTuple):
-    """Whether the Gram matrix is JJᵀ (`dual`) or JᵀJ, the number of columns or rows in a chunk of J, and
-    whether J is kept as a whole."""
+    """The way in which J is stored and multiplied.
+
+    The Gram matrix is JJᵀ if `dual`, otherwise JᵀJ. `chunk` is the number of columns or rows in a chunk
+    of J, and `whole` says whether J is stored as a whole.
+    """
 
     dual: bool
     chunk: int
@@ -45,19 +48,19 @@ class JacobianLayout(NamedTuple):
 
     @staticmethod
     def of(rows: int, size: int, memory: float) -> "JacobianLayout":
-        """The layout for this many rows and columns and this many bytes, with chunks of equal size."""
+        """The layout for these numbers of rows, columns and bytes, with chunks of equal size."""
         dual = rows < size
         across, along = (rows, size) if dual else (size, rows)
-        most = max(int(memory / (8 * COPIES_OF_CHUNK * across)), 1)
-        chunks = -(-along // most)
+        max_chunk = max(int(memory / (8 * COPIES_OF_CHUNK * across)), 1)
+        chunks = -(-along // max_chunk)
         return JacobianLayout(dual, -(-along // chunks), chunks == 1)
 
 
 class RowProgram:
     """The rows of some blocks and their derivatives, compiled once for any θ, items and weights.
 
-    On the host, a block with a chunk size is computed in chunks of this many items. Another number of
-    items then needs no compilation, which takes many seconds for an equation of high order.
+    On the host, a block with a chunk size is computed in chunks of that many items. Another number of
+    items then needs no new compilation, which takes many seconds for an equation of high order.
     """
 
     def __init__(self, blocks: tuple[RowBlock, ...], chunk_sizes: tuple[int | None, ...] = ()):
@@ -80,7 +83,7 @@ class RowProgram:
         return np.concatenate([np.asarray(rows) for part in parts for rows in part])
 
     def rows_and_jacobian(self, theta: Vector, data: Data) -> tuple[Vector, Matrix]:
-        """All rows, and the whole J."""
+        """(all rows, the whole J)."""
         if not self._is_chunked:
             return self.all_rows_and_jacobian(theta, data)
         parts = [self._chunks(self.block_gradients[k], k, theta, data[k]) for k in range(len(data))]
@@ -109,10 +112,10 @@ class RowProgram:
             which = np.arange(start, start + count) % total
             is_all = count == total
             part = items if is_all else jax.tree.map(lambda leaf, w=which: leaf[w], items)
-            found = program(theta, part, weights if is_all else weights[which])
+            results = program(theta, part, weights if is_all else weights[which])
             kept = min(count, total - start)
             yield jax.tree.map(
-                lambda leaf, k=kept: np.asarray(leaf)[: len(leaf) * k // count], found
+                lambda leaf, k=kept: np.asarray(leaf)[: len(leaf) * k // count], results
             )
 
 
@@ -144,7 +147,7 @@ class Jacobian:
         return len(self.rows), len(self.theta)
 
     def chunks(self) -> Iterator[tuple[slice, slice, Matrix]]:
-        """(rows, columns, that part of J) one after the other."""
+        """Yield (rows, columns, that part of J) for one chunk after the other."""
         if self.matrix is not None:
             yield slice(None), slice(None), self.matrix
             return
@@ -202,8 +205,8 @@ class Jacobian:
     def qr_factor(self, count: int | None = None) -> Matrix:
         """R, upper triangular, with RᵀR = JᵀJ of the first `count` rows, or of all.
 
-        It is accumulated by QR of one chunk after the other, so that J is never whole. The Cholesky
-        factor of JᵀJ would have half of the digits.
+        It is accumulated by QR of one chunk after the other, so that J is never stored as a whole. The
+        Cholesky factor of JᵀJ would have half of the digits.
         """
         if count in self.qr_factors:
             return self.qr_factors[count]

@@ -1,5 +1,5 @@
-"""One Levenberg-Marquardt step with geodesic acceleration, momentum and a prior whose strength follows
-the evidence.
+"""One Levenberg-Marquardt step with geodesic acceleration and momentum, under a prior whose strength
+follows the evidence.
 
 The step is
 
@@ -53,25 +53,26 @@ GIGABYTE = 1e9
 
 # ---------------------------------------------------------------------------------- the evidence
 
-# At least this share of the readings counts as not used up by weights. It keeps σ finite for a network
+# The smallest share of the readings that counts as degrees of freedom. It keeps σ finite for a network
 # with more weights than readings.
 MIN_FREE_READINGS_SHARE = 0.1
-# The evidence counts at least this many weights as determined, so that the prior's strength stays above
-# 0.
+# The smallest number of weights that the evidence counts as determined. It keeps the strength of the
+# prior positive.
 MIN_DETERMINED_WEIGHTS = 1e-3
 # A given σ is replaced by the estimate if the readings deviate from the fit by more than this factor.
 MAX_NOISE_RATIO = 2.0
-# The prior on coefficients as a share of that on weights. It only keeps matrices invertible if no row
-# depends on a coefficient.
+# The strength of the prior on coefficients as a share of that on weights. It only keeps matrices
+# invertible if no row depends on a coefficient.
 COEFFICIENT_PRIOR_SHARE = 1e-9
 # The rounds end when one changes the strength of the prior by less than this share.
 EVIDENCE_TOLERANCE = 0.01
-# With a prior stronger than this share of the trace of JᵀJ, its Cholesky factor has four correct digits.
+# With a prior stronger than this share of the trace of JᵀJ, the Cholesky factor of the Hessian has four
+# correct digits.
 MIN_STRENGTH_FOR_CHOLESKY = 1e-11
 
 
 class EffectiveParameters(NamedTuple):
-    """γ and γ_d: how many weights all rows determine, and how many numbers the readings determine."""
+    """γ and γ_d: the degrees of freedom that all rows determine, and those that readings determine."""
 
     weights: Float[Array, ""]
     by_readings: Float[Array, ""]
@@ -194,11 +195,11 @@ def update_evidence(
 
 # The largest 2|δ₂| / |δ₁| of a full step, as Transtrum & Sethna recommend.
 MAX_ACCELERATION_RATIO = 0.75
-# The curvature of the rows is measured this share of a step ahead, and a step of which less can be taken
-# is rejected.
+# The curvature of the rows is evaluated at this share of a step. A step is rejected if only a smaller
+# share of it can be taken.
 MIN_STEP_SHARE = 0.1
-# The damping in units of the mean eigenvalue is never less, which leaves plain Gauss-Newton steps: a
-# number that no row depends on would make the matrix singular.
+# The smallest damping in units of the mean eigenvalue, with which steps are those of Gauss-Newton.
+# Without it, a number on which no row depends would make the matrix singular.
 MIN_DAMPING = 1e-15
 
 
@@ -227,19 +228,19 @@ class Residuals:
         self.program = RowProgram(self.row_blocks.blocks, self.row_blocks.chunk_sizes)
 
     def stiffened(self, factor: float) -> "Residuals":
-        """The same with all rows except those of the readings multiplied by a factor."""
+        """These residuals with all rows except those of the readings multiplied by a factor."""
         stiff = copy(self)
         stiff.stiffness = factor
         return stiff
 
     def at_draw(self, number: int) -> "Residuals":
-        """The same at the residual points of a draw; 0 stands for the fixed points."""
+        """These residuals at the residual points of a draw; 0 stands for the fixed points."""
         drawn = copy(self)
         drawn.row_blocks = self.row_blocks.at_draw(number)
         return drawn
 
     def with_noise_at(self, theta) -> "Residuals":
-        """The same with σ estimated from the misfit of the readings at θ."""
+        """These residuals with σ estimated from the misfit of the readings at θ."""
         if self.likelihood == "gauss":
             return self
         updated = copy(self)
@@ -249,7 +250,7 @@ class Residuals:
 
     @property
     def data(self) -> Data:
-        """Items and weights of every block."""
+        """The items and weights of every block."""
         factors = [1.0] + [self.stiffness] * (len(self.row_blocks.blocks) - 1)
         return tuple(
             (block.items, factor * np.asarray(block.weights))
@@ -372,8 +373,7 @@ class DampedEquations:
         return np.asarray(linear_algebra.solved(self.factor, right))
 
     def accelerated(self, residuals: Residuals, step: Vector) -> AcceleratedStep | None:
-        """The largest trusted share of the step, bent by the geodesic acceleration; None if it is too
-        small."""
+        """The largest trusted share of the step, accelerated; None if the share is too small."""
         jacobian, theta = self.normal.jacobian, self.normal.jacobian.theta
         # r''[δ, δ] from one more evaluation of the rows is cheaper to run and to compile than its jvp.
         h = MIN_STEP_SHARE
@@ -397,8 +397,10 @@ class DampedEquations:
 def revise_prior(
     prior: WeightPrior, normal: NormalEquations, rounds: int = 1
 ) -> tuple[WeightPrior, float]:
-    """The prior with the strength of greatest evidence at θ, and σ, after at most this many rounds of the
-    fixed-point iteration."""
+    """(prior with the strength of greatest evidence at θ, σ).
+
+    The fixed-point iteration takes at most `rounds` rounds.
+    """
     sigma, weights = prior.noise, prior.weights(normal.jacobian.theta)
     for _ in range(rounds):
         effective = effective_parameters(normal, prior)
@@ -413,7 +415,7 @@ def revise_prior(
 
 
 def effective_parameters(normal: NormalEquations, prior: WeightPrior) -> EffectiveParameters:
-    """How many numbers the rows determine under the prior."""
+    """γ and γ_d of the rows at θ under the prior."""
     jacobian, coefficients = normal.jacobian, prior.coefficients
     diagonal = prior.strength * prior_diagonal(len(normal.gradient), coefficients)
     if jacobian.layout.dual:

@@ -1,12 +1,12 @@
 """Whether the residuals of a fit at its readings are noise, or show that the network is too small.
 
-Both look the same in held-out readings: the error is a few percent, and more steps do not reduce it. But
-the noise of one reading is independent of that of its neighbor. If residuals of neighboring readings are
-correlated, a part of the field is left that the network cannot represent.
+Held-out readings do not distinguish the two: the error is a few percent, and more steps do not reduce it.
+But the noise of one reading is independent of that of its neighbor. If residuals of neighboring readings
+are correlated, there is a part of the field that the network cannot represent.
 
-Nor is noise concentrated at a front or a kink. If readings are too far apart to tell, the residual of
-the equation decides: noise in the readings does not keep a network from fulfilling the equation, but a
-network that is too small misses both.
+Nor is noise concentrated at a front or a kink. If readings are too far apart for these tests, the
+residual of the equation decides: noise in the readings does not keep a network from fulfilling the
+equation, but a network that is too small misses both.
 """
 
 from copy import copy
@@ -30,10 +30,11 @@ from pgt.nn.trees import cast, compiled
 from pgt.physics.pde import AbstractPDE
 from pgt.problem.losses import Problem, equation_rows, reading_rows
 
-# A smaller correlation of neighbors, as a share of the residuals' variance, does not matter.
+# A smaller correlation between neighbors, as a share of the residuals' variance, does not matter.
 MIN_CORRELATION = 0.1
-# Residuals are no noise if their correlation or their fourth moment is this many standard deviations from
-# that of white normal noise: a larger number takes a poor model for noise, a smaller one wastes time.
+# Residuals are not noise if their correlation or their fourth moment is this many standard deviations
+# from that of white normal noise. A larger number mistakes a poor model for noise, a smaller one wastes
+# time.
 SIGNIFICANT_DEVIATIONS = 3.0
 # The largest ratio of the equation's residual to that of the readings, both relative to their typical
 # size, for a network that is large enough. Fits of noisy readings have less than 0.1, networks that
@@ -49,9 +50,11 @@ def has_correlated_residuals(model: AbstractFieldModel, problem: Problem) -> boo
 
 
 def resembles_noise(model: AbstractFieldModel, problem: Problem) -> bool:
-    """Whether the residuals of the readings are like white normal noise, for a model in double precision:
-    not correlated between neighbors, and not concentrated at a few places, as at a front that the model
-    cannot follow. Where outliers are expected, residuals may be concentrated."""
+    """Whether the residuals of the readings resemble white normal noise, for a model in double precision.
+
+    They must not be correlated between neighbors, nor concentrated at a few places, such as a front
+    that the model cannot represent. If outliers are expected, residuals may be concentrated.
+    """
     residuals, mask, points = _residuals_at_readings(model, problem)
     if is_correlated(residuals, mask, points):
         return False
@@ -61,8 +64,10 @@ def resembles_noise(model: AbstractFieldModel, problem: Problem) -> bool:
 def mean_square_residuals(
     model: AbstractFieldModel, pde: AbstractPDE, problem: Problem
 ) -> tuple[float, float]:
-    """(mean square of the readings' residuals, of all equations together), for a model in double
-    precision; the second one is 0 where the equations are not fitted."""
+    """(mean square residual of the readings, sum of those of the equations).
+
+    The second is 0 if the equations are not fitted. The model is in double precision.
+    """
     with jax.enable_x64(True):
         pde, problem = cast((pde, problem), jnp.float64)
         points = Sobol().draw(jax.random.key(0), problem.domain, EQUATION_POINTS)
@@ -114,8 +119,9 @@ def is_correlated(
 
 
 def is_heavy_tailed(residuals: Float[np.ndarray, "n c"], mask: Bool[np.ndarray, "n c"]) -> bool:
-    """Whether the residuals of a field have a significantly larger fourth moment than normal noise, whose
-    excess kurtosis is 0 with a variance of 24/n.
+    """Whether the residuals of a field have a significantly larger fourth moment than normal noise.
+
+    The excess kurtosis of normal noise has the mean 0 and the variance 24/n.
 
     >>> random, mask = np.random.default_rng(0), np.ones((200, 1), bool)
     >>> is_heavy_tailed(random.normal(size=(200, 1)), mask)
@@ -124,9 +130,10 @@ def is_heavy_tailed(residuals: Float[np.ndarray, "n c"], mask: Bool[np.ndarray, 
     True
     """
     return any(
-        _excess_kurtosis(residuals[own, k]) > SIGNIFICANT_DEVIATIONS * np.sqrt(24 / own.sum())
-        for k, own in enumerate(mask.T)
-        if own.any()
+        _excess_kurtosis(residuals[is_measured, k])
+        > SIGNIFICANT_DEVIATIONS * np.sqrt(24 / is_measured.sum())
+        for k, is_measured in enumerate(mask.T)
+        if is_measured.any()
     )
 
 
@@ -154,7 +161,7 @@ def neighbor_correlation(
 def _neighbor_products(
     residuals: Float[np.ndarray, " n"], points: Float[np.ndarray, "n d"]
 ) -> Float[np.ndarray, "2 n"]:
-    """Every residual times that of its nearest neighbor, and times itself."""
+    """Every residual times that of its nearest neighbor, and times itself, less the mean residual."""
     neighbor = nearest(points, points, 2)[1][:, 1]  # the nearest point is the reading itself
     centered = residuals - residuals.mean()
     return np.stack([centered * centered[neighbor], centered**2])
@@ -162,16 +169,16 @@ def _neighbor_products(
 
 # ------------------------------------------------------------------------------- noise of each field
 
-# The noise of the readings of each field, for a network fitted to readings of unknown noise.
+# This part estimates the noise of the readings of each field, for a network fitted to readings of unknown
+# noise.
 #
 # Readings are in units of the spread of their field, and one σ for all of them is a first guess. If
 # residuals of one field are clearly larger than those of another, and are noise, each field gets a
 # σ of its own. Otherwise the more precise instrument would have too little weight.
 
-
-# Fields share one σ unless the largest is more than this factor above the smallest.
+# Fields share one σ unless the largest exceeds the smallest by this factor.
 MIN_NOISE_RATIO = 1.5
-# The σ of a field is estimated from at least this many readings.
+# The smallest number of readings from which the σ of a field is estimated.
 MIN_READINGS_PER_FIELD = 10
 
 
@@ -182,8 +189,9 @@ def weight_by_field_noise(
     problem: Problem,
     noise: float | None,
 ) -> tuple[Residuals, Float[np.ndarray, " c"]]:
-    """The residuals with readings weighted by the noise of their field, and each field's σ relative to
-    the common one.
+    """(residuals with readings weighted by the noise of their field, relative σ of each field).
+
+    The σ are relative to the common one.
 
     The noise is estimated from the residuals at θ, whose model is `model`. Nothing changes if the noise
     is given, if outliers are expected, or if residuals are not noise.
@@ -203,8 +211,10 @@ def weighted_held_out_error(
     held_out: Observations,
     factors: Float[np.ndarray, " c"],
 ) -> float:
-    """The root-mean-square residual of the held-out readings, relative to the noise of their field; 0 if
-    there are none."""
+    """The root-mean-square residual of the held-out readings, relative to the noise of their field.
+
+    It is 0 without held-out readings.
+    """
     if not len(held_out):
         return 0.0
     readings, held_out = cast((problem.observations, held_out), jnp.float64)
@@ -243,13 +253,13 @@ def _reading_residuals(
 
 
 def _reweight(residuals: Residuals, factors: Float[np.ndarray, " c"]) -> Residuals:
-    """The same with readings of each field weighted by these noise factors."""
+    """These residuals with the readings of each field weighted by its noise factor."""
     block = residuals.row_blocks.blocks[0]
     readings, _, near = block.items
     root_weights = np.asarray(readings.mask, float) / factors
     weights = np.full(len(root_weights), 1 / np.linalg.norm(root_weights))
-    first = block._replace(items=(readings, root_weights, near), weights=weights)
-    other = copy(residuals)
-    blocks = (first, *residuals.row_blocks.blocks[1:])
-    other.row_blocks = replace(residuals.row_blocks, blocks=blocks)
-    return other
+    reading_block = block._replace(items=(readings, root_weights, near), weights=weights)
+    reweighted = copy(residuals)
+    blocks = (reading_block, *residuals.row_blocks.blocks[1:])
+    reweighted.row_blocks = replace(residuals.row_blocks, blocks=blocks)
+    return reweighted

@@ -1,4 +1,4 @@
-"""The rows of the loss (losses.py) as functions of θ, the parameters of a second-order fit.
+"""The rows of the loss (problem/losses.py) as functions of θ, the parameters of a second-order fit.
 
 θ holds all trained weights of the model, or those of its decoder only, followed by the unknown
 coefficients. Rows come in blocks of one kind each: first the readings, then the equations at points of
@@ -45,13 +45,14 @@ class PointRule(NamedTuple):
         return int(np.clip(self.rows_per_parameter * parameters / equations, *self[1:]))
 
 
-# With fewer fixed points than parameters, θ could fulfill the equation at these points only.
+# The rule for fixed points. With fewer rows than parameters, θ could fulfill the equation at these points
+# only.
 FIXED_POINTS = PointRule(1.0, 1600, 8000)
-# Fresh points may be fewer, since the next step uses other ones.
+# The rule for fresh points, which may be fewer, since the next step uses other ones.
 FRESH_POINTS = PointRule(0.4, 300, 4000)
-# With more coordinates, a tensor grid of as many nodes is too coarse along each of them.
+# The largest number of coordinates with a tensor grid. With more, a grid of as many nodes is too coarse.
 MAX_TENSOR_AXES = 2
-# An order that a `TaylorExpansion` does not have: rows evaluate the field away from their point.
+# An order beyond that of a `TaylorExpansion`, for rows that evaluate the field away from their point.
 UNSUPPORTED_ORDER = 3
 
 
@@ -67,9 +68,9 @@ class RowBlock(NamedTuple):
 class RowBlocks:
     """All rows of a problem, at residual points that can be drawn repeatedly.
 
-    `equation_block` gives the block of the equations, which is at `equation_index`, for the number of a
-    draw. `chunk` is the number of residual points that are computed at once, so that one compiled program
-    serves any number of them.
+    `equation_block` is a function from the number of a draw to the block of the equations, which is at
+    `equation_index`. `chunk` is the number of residual points that are computed at once, so that one
+    compiled program serves any number of them.
     """
 
     blocks: tuple[RowBlock, ...]
@@ -78,7 +79,7 @@ class RowBlocks:
     chunk: int | None = None
 
     def at_draw(self, number: int) -> "RowBlocks":
-        """The same at the residual points of a draw; 0 stands for the fixed points."""
+        """These blocks at the residual points of a draw; 0 stands for the fixed points."""
         if self.equation_block is None:
             return self
         blocks = list(self.blocks)
@@ -87,7 +88,7 @@ class RowBlocks:
 
     @property
     def chunk_sizes(self) -> tuple[int | None, ...]:
-        """How many items of each block are computed at once; None stands for all of them."""
+        """The number of items of each block that are computed at once; None stands for all of them."""
         chunk = self.chunk if self.has_equation else None
         positions = range(len(self.blocks))
         return tuple((chunk or None) if k == self.equation_index else None for k in positions)
@@ -164,14 +165,14 @@ def build_rows(
     for condition, scale in zip(problem.conditions, problem.condition_scales, strict=True):
         rows = partial(condition_rows, condition=condition, scale=scale, origin=problem.origin)
         blocks.append(_condition_block(condition, rows, parameters, items, 2 * per_axis))
-    # Most steps use fresh points, so their number is the size of a chunk. Fixed points and those of the
-    # posterior are more.
+    # Most steps use fresh points, so their number is the size of a chunk. There are more fixed points and
+    # more points of the posterior.
     usual = point_count(replace(settings, points=None), problem, size, fresh=True)
     return RowBlocks(tuple(blocks), 1, equation, min(usual, fixed, fresh))
 
 
 def point_count(settings: Polish, problem: Problem, parameters: int, *, fresh: bool) -> int:
-    """The number of residual points: as the settings say, or as suits the number of parameters."""
+    """The number of residual points, from the settings or by the rule for the number of parameters."""
     if settings.points is not None:
         return settings.points
     rule = FRESH_POINTS if fresh else FIXED_POINTS
@@ -181,7 +182,7 @@ def point_count(settings: Polish, problem: Problem, parameters: int, *, fresh: b
 def _residual_points(
     domain: Domain, count: int, number: int
 ) -> tuple[Points, Float[np.ndarray, " n"]]:
-    """The points of a draw and the share of the domain that each represents; draw 0 is always the same.
+    """(points of a draw, share of the domain that each represents); draw 0 is always the same.
 
     In up to two coordinates the fixed points are Gauss-Legendre nodes. All others are evenly spread
     (Sobol), with a different shift in every draw.
@@ -198,7 +199,7 @@ def _sobol_points(domain: Domain, count: int, number) -> Points:
 
 
 def reading_mask(readings: Observations) -> Bool[np.ndarray, "n measured"]:
-    """Which rows of the readings were measured; fields without any reading have no rows."""
+    """The mask of measured values in the rows of the readings, which have no fields without readings."""
     mask = np.asarray(readings.mask)
     return mask[:, mask.any(axis=0)]
 
@@ -231,7 +232,7 @@ def _equation_block_at(
     counts: tuple[int, int],
     weight: float,
 ) -> Callable[[int], RowBlock]:
-    """The block of the equations for the number of a draw; `counts` = (fixed, fresh) points."""
+    """The function from the number of a draw to the block of the equations; `counts` = (fixed, fresh)."""
 
     def function(theta, item):
         model, pde, context = parameters.rebuild_with_context(theta)
@@ -266,7 +267,7 @@ def _condition_block(
 
 
 class TaylorExpansion(NamedTuple):
-    """What a two-stage model computes around a point before its decoder, to second order.
+    """The output of the first stage of a two-stage model around a point, to second order.
 
     If only the decoder is tuned, the first stage `look` never changes, so it is evaluated once. At its
     own point the expansion has the same value and the same first and second derivatives, which is all
