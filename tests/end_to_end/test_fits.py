@@ -257,8 +257,8 @@ CASES = {
         spoil=with_outliers, formats=("png",), answer="Solver", choice="first",
     ),
     "error bars of a posterior": Case(
-        SQUARE, heat, 5e-2, HEAT, '[error_bars]\nname = "posterior"\nsamples = 16\n', noise=0.05, answer="Solver",
-        choice="first",
+        SQUARE, heat, 5e-2, HEAT, '[error_bars]\nname = "posterior"\nsamples = 16\n', noise=0.05,
+        answer="Solver", choice="first",
     ),
     "error bars of an ensemble": Case(
         SQUARE, front, 1e-2, BURGERS,
