@@ -21,7 +21,7 @@ from pgt.io.time_stamps import is_time_stamp
 
 MAX_COLUMNS = 10_000
 SAMPLE_ROWS = 200  # The table is sought in the first rows, at most this many.
-# Rows of numbers are a table if at least this share of the cells below its heading fit to it.
+# Rows of numbers are accepted as the table if at least this share of the rows below fits the heading.
 MIN_TABLE_SHARE = 0.5
 # Words in a row of units that say how a column was processed.
 PROCESSING_WORDS = {
