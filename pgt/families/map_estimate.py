@@ -58,9 +58,8 @@ NAMED_SHARE = 0.3
 class LawComparison(NamedTuple):
     """The law compared with its alternatives; moves, shift and spread are relative to the fields'."""
 
-    probabilities: Float[
-        Array | np.ndarray, "*k 3"
-    ]  # of the law, other coefficients, a smooth field
+    # The probabilities of the law, of other coefficients and of a smooth field.
+    probabilities: Float[Array | np.ndarray, "*k 3"]
     logs: Float[Array | np.ndarray, "*k p"]  # the mean of δ
     log_sigmas: Float[Array | np.ndarray, "*k p"]  # the standard deviation of δ
     moves: Float[Array | np.ndarray, "*k p"]  # of the fields, by the δ of each coefficient
