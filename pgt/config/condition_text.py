@@ -1,4 +1,4 @@
-"""Values that a run file writes as tables, and what the library makes of them."""
+"""Values that a run file writes as tables, and their conversion to objects of the library."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -55,7 +55,7 @@ class UnknownCoefficient(Section):
         return self
 
     def value(self) -> Unknown | UnknownFunction:
-        """The coefficient, at its starting value."""
+        """The unknown coefficient or function with its starting value."""
         if self.of is not None:
             return UnknownFunction(*self.of, positive=bool(self.positive), initial=self.initial)
         bounds = (self.bounds[0], self.bounds[1]) if self.bounds else None

@@ -1,7 +1,7 @@
-"""From the signature of a class to the table that describes it in a run file.
+"""The tables of a run file that describe parts, derived from the signatures of their classes.
 
-A part is written once, in Python. Its arguments become keys; their annotations, plain types and the
-marks of `core/arguments.py`, say what may be written there.
+A part is declared once, in Python. Its arguments become keys, and their annotations, which are plain
+types and the marks of `core/arguments.py`, determine the allowed values.
 """
 
 import dataclasses
@@ -54,13 +54,13 @@ from pgt.physics.condition_values import Writable
 from pgt.physics.interpolation_table import Table
 
 TOML = {dict: "table", list: "array", str: "text", bool: "flag", int: "number", float: "number"}
-# The first is what others are told to write.
+# The order of ways to write a value; messages suggest the first one.
 ORDER = ("number", "part", "table", "text", "array", "flag")
 UNKNOWN = "unknown"  # what a table that is to be learnt is called, and marked by
 
 
 class Way(NamedTuple):
-    """One way to write a value: its TOML type, what is checked, and what messages call it."""
+    """One way to write a value: its TOML type, its check, and its name in messages."""
 
     toml: str
     check: Any
@@ -68,7 +68,7 @@ class Way(NamedTuple):
 
 
 def number(cls: type, limits: Limits) -> Way:
-    """A number between limits; without them, one with which can be computed."""
+    """The way to write a number between limits; without limits, of at most the largest usable size."""
     largest = LARGEST if cls is float else 10**9
     at_least = -largest if limits.at_least is None and limits.above is None else limits.at_least
     at_most = largest if limits.at_most is None and limits.below is None else limits.at_most
@@ -80,13 +80,13 @@ def number(cls: type, limits: Limits) -> Way:
 
 
 def choice(choices: Sequence[str | int | bool]) -> Way:
-    """One of some words or numbers; the only flag there is to choose is false."""
+    """The way to write one of some words or numbers, or the flag false."""
     toml = TOML[type(choices[0])]
     return Way(toml, Literal[tuple(choices)], "false" if toml == "flag" else toml)
 
 
 def array(item: Any, count: int | None) -> Way:
-    """Items alike, one at least, or exactly `count`."""
+    """The way to write a list of equal items: at least one, or exactly `count`."""
     length = Field(strict=False, min_length=count or 1, max_length=count)
     return Way("array", Annotated[tuple[item, ...], length], "array")
 
@@ -112,7 +112,7 @@ def one_of(ways: Iterable[Way]) -> Any:
 
 
 def _kind(value: Any, kinds: Collection[str]) -> str:
-    """As what a value was meant."""
+    """The tag of the way in which a value was meant."""
     kind = TOML.get(type(value), "")
     is_unknown = kind == "table" and UNKNOWN in kinds and (kind not in kinds or UNKNOWN in value)
     return UNKNOWN if is_unknown else kind
@@ -135,7 +135,7 @@ def refused(why: str) -> Any:
     return Annotated[Any, BeforeValidator(refuse)]
 
 
-# What the run gives to a part of a kind, and a run file therefore does not.
+# The arguments of each kind of part that the run supplies, so that a run file does not give them.
 FROM_THE_RUN = {"equation": ("coords",), "model": ("scaling", "seed", "domain")}
 BY_KIND = ("condition", "shape")  # chosen by their kind: the name of a shape is that of its wall
 EXAMPLES = {"equation": "heat", "model": "pgt", "shape": "disk"}  # to name where a name is missing
@@ -274,7 +274,7 @@ def section_of(target: Any, kind: str = "", name: str = "", depth: int = 0) -> t
 
 
 def _key(parameter: inspect.Parameter, target: Any, kind: str, depth: int) -> dict[str, Any]:
-    """The key of an argument; none where a run file can give nothing and need not."""
+    """The key of an argument; none where a run file cannot give it and need not."""
     check = written(_hint(parameter), depth)
     # Whatever is left out of a kernel, the equation has.
     of_kernel = "kernel" in (kind, parameter.name)
@@ -341,7 +341,7 @@ class NoSuchPart(Section):
 
 
 def chosen(kind: str, depth: int = 0, **others: type[Section]) -> Any:
-    """One of the registered parts of a kind: a table with its name, or the name alone.
+    """The type of one of the registered parts of a kind: a table with its name, or the name alone.
 
     `others` are sections that need no name: the key itself, such as `equations`, chooses them.
     """

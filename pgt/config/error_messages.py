@@ -1,4 +1,4 @@
-"""What pydantic found, in plain words."""
+"""The errors of pydantic in plain words: what is wrong, and what to write instead."""
 
 import ast
 import datetime
@@ -9,7 +9,7 @@ from typing import Any
 from pgt.config.lines import Key
 from pgt.config.source import toml
 
-# What must be written, by the type of pydantic's complaint.
+# The required value in words, by the type of pydantic's error.
 _WANTED = {
     "float_type": "a number, such as 0.1",
     "int_type": "a whole number, such as 10",
@@ -27,7 +27,7 @@ _LIMITS = {
     "less_than": ("lt", "below"),
     "less_than_equal": ("le", "at most"),
 }
-# What else may be written, by the names in the tag of what was tried (derive.py).
+# The alternatives in words, by the names in the tag of the way that was tried (derive.py).
 _OR = {
     "number": "a number",
     "text": "text in quotes",

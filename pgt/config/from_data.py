@@ -1,4 +1,4 @@
-"""The part of a run file that the data say: coordinates, fields, domain, units, what is hidden."""
+"""The sections of a run file that follow from the data: coordinates, fields, domain, units."""
 
 import os
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""From the sections of a run file to the library's objects, each built once."""
+"""Construction of the library's objects from the sections of a run file, each built once."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -39,11 +39,11 @@ def arguments_of(builds: Callable) -> Mapping[str, inspect.Parameter]:
 
 
 class Builder:
-    """Makes parts; a mistake that only shows then still names file, line and key.
+    """Builds parts; an error during construction also names file, line and key.
 
-    `for_kernels` gives what is known of kernels before a file says anything: what a table leaves out
-    is as in the kernel of the equation. `of_readings` gives the names of the axes in the file of
-    readings, and their units: a table from another file is taken to have the same.
+    `for_kernels` gives the defaults of kernels, which are those of the equation's kernel. `of_readings`
+    gives the names of the axes in the file of readings, and their units, which are also those of tables
+    from other files.
     """
 
     def __init__(
@@ -97,10 +97,10 @@ class Builder:
 
 
 class Parts:
-    """What a run file describes. A part is built when it is first asked for, and then kept.
+    """The objects that a run file describes; each is built on first access and then kept.
 
-    Any mistake is an `InputError` that names file, line and key. What is written wrongly shows at
-    once, whatever is asked for first.
+    Any mistake is an `InputError` that names file, line and key. Mistakes in the file are reported at
+    once, whichever part is accessed first.
     """
 
     def __init__(self, run: RunFile):
@@ -131,7 +131,7 @@ class Parts:
 
     @cached_property
     def columns(self) -> Columns:
-        """What the files of readings hold, and how they were understood."""
+        """The columns of the files of readings, with notes on how they were understood."""
         section, run = self.run.observations, self.run
         if section is None:
             return Columns({})
@@ -227,7 +227,7 @@ class Parts:
 
     @cached_property
     def governing(self) -> physics.AbstractPDE:
-        """The equation with what the conditions leave unknown."""
+        """The equation together with the unknowns of the conditions."""
         return bordered(self.pde, self.conditions)[0]
 
     @cached_property
@@ -246,7 +246,7 @@ class Parts:
 
     @cached_property
     def error_bars(self) -> ErrorBars | None:
-        """How error bars are made; None: there are none."""
+        """The method of error bars; None without error bars."""
         section = self.tables.error_bars
         return None if section is None else self._build.part(section, "error_bars")
 
@@ -277,7 +277,7 @@ class Parts:
 
     @property
     def named_model(self) -> Callable[[int], models.AbstractFieldModel] | None:
-        """`model`, where the file has a [model]; None: what suits the problem, or the method."""
+        """The `model` of the file's [model]; None where the library chooses one."""
         return None if self.tables.model is None else self.model
 
     def model(self, seed: int) -> models.AbstractFieldModel:

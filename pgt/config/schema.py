@@ -1,4 +1,4 @@
-"""What every table of a run file has in common, and the kinds of values that occur in them."""
+"""The base class of all tables of a run file, and the types of their values."""
 
 import difflib
 from collections.abc import Iterable

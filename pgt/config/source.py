@@ -1,4 +1,4 @@
-"""The text of a run file, its values, and where each of them was written."""
+"""The text of a run file, its values, and the line of each."""
 
 import json
 import re
@@ -11,9 +11,9 @@ from typing import Any
 from pgt.config.lines import Key, key_lines, split_key
 from pgt.core.errors import InputError
 
-# A run file has some hundreds of bytes.
+# Larger files are refused; a run file has some hundreds of bytes.
 MAX_BYTES = 100_000
-# For a key with n dots on a line, `tomllib` takes n² steps.
+# Lines with more dots are refused, because `tomllib` needs n² steps for a key with n dots.
 MAX_DOTS = 2000
 OVERRIDE = "--set"
 
@@ -55,7 +55,7 @@ class Source:
 
 
 def read_source(path: str | Path, overrides: Sequence[str] = ()) -> Source:
-    """Read a run file as plain data, and lay the overrides over it."""
+    """The plain data of a run file, with the overrides applied."""
     path = Path(path)
     text = _text(path)
     for line, content in enumerate(text.split("\n"), 1):
@@ -203,8 +203,10 @@ def _parse_override(override: str, wrong: Callable[[str], InputError]) -> tuple[
 
 
 def _value(text: str) -> Any:
-    """A value in TOML; what is none and could not have been meant to be is text: a shell takes quotes
-    away that TOML would need."""
+    """The value of a text in TOML; text that is clearly not TOML is the value itself.
+
+    A shell removes the quotes that TOML would need.
+    """
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except ValueError:

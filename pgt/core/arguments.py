@@ -1,8 +1,8 @@
-"""What may be given for the arguments of a part, said in their annotations.
+"""Annotations that state which values the arguments of a part may have.
 
-The signature of a class is the only place that says what it takes. The tables of a run file, the
-errors about them and the page that lists their keys are derived from it. Python reads these
-annotations as the plain types inside them.
+The signature of a class is the only place that declares its arguments. The tables of a run file, the
+errors about them and the documentation of their keys are derived from it. For Python these annotations
+are the plain types inside them.
 """
 
 import inspect
@@ -16,12 +16,12 @@ from pgt.core.parser import AXES
 # How a model may be fitted: methods/plan.py.
 MethodName = Literal["closed-form", "solver", "second-order", "first-order"]
 
-LARGEST = 1e30  # beyond it nothing is left of single precision's range; no unit needs it
+LARGEST = 1e30  # the largest number that is accepted; beyond it single precision soon overflows
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Between which bounds a number lies.
+    """The bounds of a number.
 
     >>> from typing import Annotated
     >>> Size = Annotated[int, Limits(at_least=1, at_most=10_000)]
@@ -35,7 +35,7 @@ class Limits:
 
 @dataclass(frozen=True, init=False)
 class OneOf:
-    """The words, or whole numbers, among which to choose.
+    """The words, or whole numbers, from which a value is chosen.
 
     >>> from typing import Annotated
     >>> Side = Annotated[str, OneOf("lower", "upper", "both")]
@@ -49,8 +49,9 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Powers:
-    """The unit of a number, as powers of the units of length and time; times a density where the field
-    `pressure` is one of its own and not over density.
+    """The unit of a number, as powers of the units of length and time.
+
+    It is multiplied by a density where the field `pressure` is a pressure and not one over density.
 
     >>> Powers(length=2, time=-1)  # of a diffusivity
     Powers(length=2, time=-1, pressure=None)
@@ -63,14 +64,14 @@ class Powers:
 
 @dataclass(frozen=True)
 class PartOf:
-    """A registered part of this kind, by its name or as a table with its options."""
+    """A registered part of this kind, given by its name or as a table with its options."""
 
     kind: str
 
 
 @dataclass(frozen=True)
 class Keyed:
-    """What the names stand for where any may be given, and what to write for example."""
+    """A description of what freely chosen names stand for, with an example."""
 
     what: str
     example: str
@@ -78,14 +79,14 @@ class Keyed:
 
 @dataclass(frozen=True)
 class Form:
-    """How a run file writes what Python has another type for."""
+    """The form in which a run file writes a value that has another type in Python."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class InUnits:
-    """Text that is a number with a unit of its own; that of a run file is converted before."""
+    """Text that is a number with a unit of its own; in a run file it is converted before the check."""
 
     said: ClassVar[str] = "text with its unit such as '1.2e-5 m^2/s'"
 
@@ -96,7 +97,7 @@ _AMOUNT = re.compile(
 
 
 def number_and_unit(text: str) -> tuple[float, str] | None:
-    """The number that a text begins with, and what stands after it; None where one is missing.
+    """The number at the beginning of a text and the unit after it; None where one is missing.
 
     >>> number_and_unit("1.2e-5 m^2/s"), number_and_unit("2")
     ((1.2e-05, 'm^2/s'), None)
@@ -107,7 +108,7 @@ def number_and_unit(text: str) -> tuple[float, str] | None:
 
 @dataclass(frozen=True)
 class Written:
-    """The type that a run file gives, where Python takes more and checks it itself."""
+    """The type of a value in a run file, where Python accepts more types and checks them itself."""
 
     type: Any
 
@@ -126,7 +127,7 @@ AxisName = Annotated[str, OneOf(*AXES)]
 
 
 def metadata_of(annotation: Any, kind: type) -> list:
-    """Every mark of this kind anywhere in an annotation.
+    """Every mark of this kind in an annotation, at any depth.
 
     >>> metadata_of(Positive | None, Limits)
     [Limits(at_least=None, above=0, at_most=1e+30, below=None)]
@@ -137,7 +138,7 @@ def metadata_of(annotation: Any, kind: type) -> list:
 
 
 def powers_of(target: Callable | None) -> dict[str, Powers]:
-    """The units of the arguments of a part that say which they have; of no part, none.
+    """The units of the arguments of a part that are annotated with `Powers`; empty for None.
 
     >>> def lake(depth: Annotated[float, Powers(length=1)], name: str): ...
     >>> powers_of(lake)

@@ -1,4 +1,4 @@
-"""Work in parts that do not depend on each other: what fails is written down, and the rest goes on."""
+"""Execution of independent pieces of work: a failure is recorded, and the other pieces still run."""
 
 import traceback
 from collections.abc import Callable
@@ -12,9 +12,9 @@ Other = TypeVar("Other")
 
 
 class Attempts:
-    """Calls functions, and keeps one sentence for each that fails.
+    """Calls functions and records one sentence for each that fails.
 
-    An interrupt is no failure: it ends the work.
+    An interrupt is not a failure; it ends the work.
 
     >>> attempts = Attempts()
     >>> attempts("a half", lambda: 1 / 2), attempts("a zeroth", lambda: 1 / 0)
@@ -29,7 +29,7 @@ class Attempts:
     def __call__(
         self, name: str, make: Callable[[], Made], otherwise: Other = None
     ) -> "Made | Other":
-        """What the function returns; where it raises, `otherwise`."""
+        """The result of the function, or `otherwise` where it raises."""
         try:
             return make()
         except Exception as error:
@@ -37,20 +37,20 @@ class Attempts:
             return otherwise
 
     def warn(self) -> None:
-        """Warn of each failure, where no command says them."""
+        """Warn of each failure, for callers that do not print them."""
         for failure in self.failures:
             warn_of(failure)
 
 
 class Strict(Attempts):
-    """Lets the first error through: where parts are of no use without the others."""
+    """Raises the first error, for pieces of work that are useless without the others."""
 
     def __call__(self, name: str, make: Callable[[], Made], otherwise: object = None) -> Made:
         return make()
 
 
 def reason(error: Exception) -> str:
-    """An error in one line: its own words where it was foreseen, else also where it was raised.
+    """An error in one line: its message, and for unexpected errors also the place where it was raised.
 
     >>> reason(InputError("the grid is empty.")), reason(OSError(28, "No space left", "field.nc"))
     ('the grid is empty.', 'No space left: field.nc')

@@ -1,9 +1,9 @@
-"""Arguments read as their annotations say, before a function sees them.
+"""A decorator that checks and converts the arguments of a call by their annotations.
 
-What may be given stands once, in the signature: plain types and the marks of `arguments.py`. A run file
-is checked against them, and so is a call in Python. What does not fit is an `InputError`; where the
-meaning is plain it is taken: the name of a part for the part, a dict of its arguments for a record such
-as `Training`, one item for a list of one, 1e4 for a whole number.
+The signature declares the arguments once, with plain types and the marks of `arguments.py`. Run files and
+calls in Python are checked against it. A value that does not fit is an `InputError`. A value with a clear
+meaning is converted: the name of a part becomes the part, a dict of arguments becomes a record such as
+`Training`, one item becomes a list of one, and 1e4 becomes a whole number.
 """
 
 import collections.abc
@@ -29,7 +29,7 @@ TITLES = {
 
 
 def wanted(hint: Any, value: Any = None) -> str:
-    """What fits a hint, in words; `value` is what was given instead.
+    """The values that fit a hint, in words; `value` is what was given instead.
 
     >>> wanted(Annotated[int, Limits(at_least=2)] | None)
     'a whole number from 2 up, or None'
@@ -42,27 +42,27 @@ def wanted(hint: Any, value: Any = None) -> str:
 
 
 def choices(marks: tuple) -> list[tuple]:
-    """The words among which to choose, by mark: those listed, and the names of parts of a kind."""
+    """The allowed words by mark: those of `OneOf`, and the names of the parts of a kind."""
     listed = [mark.choices for mark in marks if isinstance(mark, OneOf)]
     return listed + [tuple(known_parts(m.kind)) for m in marks if isinstance(m, PartOf)]
 
 
 def known_parts(kind: str) -> dict[str, Any]:
     """The registered parts of a kind by name."""
-    from pgt.core.registry import parts  # which has the arguments of parts checked
+    from pgt.core.registry import parts  # here, because the registry imports this module
 
     return parts(kind)
 
 
 def required(part: Callable) -> list[str]:
-    """The arguments that must be given."""
+    """The names of the arguments without a default."""
     parameters = inspect.signature(part).parameters.values()
     spread = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [p.name for p in parameters if p.default is p.empty and p.kind not in spread]
 
 
 def is_record(hint: Any) -> bool:
-    """Whether it is made of settings that all have a default."""
+    """Whether a class is a dataclass of settings that all have a default."""
     named = set(getattr(hint, "__dataclass_fields__", ()))
     if not named or hasattr(hint, "part") or required(hint):
         return False
@@ -74,7 +74,7 @@ def _ways(hint: Any, value: Any, marks: tuple) -> list[str]:
     if origin is Annotated:
         return _ways(inside[0], value, (*marks, *hint.__metadata__))
     if origin in (Union, types.UnionType):
-        # Whole numbers are numbers; nobody needs to hear of both.
+        # Whole numbers are numbers, so the message names only the latter.
         parts = [part for part in inside if part is not int or float not in inside]
         return [way for part in parts for way in _ways(part, value, marks)]
     if origin is Literal:
@@ -87,7 +87,9 @@ def _ways(hint: Any, value: Any, marks: tuple) -> list[str]:
         return ["a function"]
     if hint is str and any(isinstance(mark, InUnits) for mark in marks):
         return [InUnits.said]
-    if written := getattr(hint, "written_as", None):  # what nobody makes by hand
+    if written := getattr(
+        hint, "written_as", None
+    ):  # a class that users do not construct themselves
         return [written]
     if hint in (str, int) and (known := choices(marks)):
         return list(map(repr, known[0]))
@@ -110,7 +112,7 @@ def _of_class(hint: Any, value: Any, marks: tuple) -> str:
 
 
 def _examples(kind: str) -> str:
-    """The parts, where a name alone stands for each of them; else the first that needs more."""
+    """The names of all parts of a kind, or an example of a part that needs arguments."""
     parts = known_parts(kind)
     more = [part for part in parts.values() if not _has_defaults(part)]
     if more:
@@ -143,7 +145,7 @@ def _has_defaults(part: Callable) -> bool:
 
 
 def _bounds(marks: tuple, value: Any) -> list[str]:
-    """The limits of a number; of a far upper one nobody hears who stays below."""
+    """The limits of a number in words; a large upper limit is named only if the value exceeds it."""
     limits = next((mark for mark in marks if isinstance(mark, Limits)), Limits())
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     low, high = limits.at_least, limits.at_most
@@ -164,7 +166,7 @@ def _title(hint: Any) -> str:
 
 
 def _many(words: str) -> str:
-    """Several of what one is called.
+    """The plural of a description.
 
     >>> _many("a number above 0"), _many("text"), _many("a pgt.Domain")
     ('numbers above 0', 'texts', 'pgt.Domain')
@@ -185,8 +187,8 @@ def _a(noun: str) -> str:
     return f"an {noun}" if noun[0] in "aeioxO" else f"a {noun}"
 
 
-REFUSED: Any = object()  # what comes of a value that does not fit
-# No whole number that means anything is larger.
+REFUSED: Any = object()  # the result of `read` for a value that does not fit
+# Larger whole numbers are refused.
 MAX_INTEGER = 2**63
 # The largest number of characters of a value in an error.
 MAX_SHOWN_LENGTH = 60
@@ -195,7 +197,7 @@ Target = TypeVar("Target", bound=Callable)
 
 
 def checked(target: Target) -> Target:
-    """A function, or a class, whose arguments are read before it sees them.
+    """The function, or class, with arguments that are checked and converted before the call.
 
     >>> @checked
     ... def count(steps: Annotated[int, Limits(at_least=1)], name: str | None = None):
@@ -224,7 +226,7 @@ def _reading(function: Callable) -> Any:
         try:
             bound = signature.bind(*given, **named)
         except TypeError:
-            return function(*given, **named)  # Python says best what is missing or has no such name
+            return function(*given, **named)  # Python's own error says what is missing or unknown
         owner = type(given[0]).__name__ if is_constructor else function.__qualname__
         for name, value in bound.arguments.items():
             bound.arguments[name] = _argument(owner, signature.parameters[name], value)
@@ -237,7 +239,7 @@ def _reading(function: Callable) -> Any:
 
 def _argument(owner: str, parameter: inspect.Parameter, value: Any) -> Any:
     hint = parameter.annotation
-    # Text and curves are read where they are used.
+    # Formulas and curves are checked where they are used.
     if hint is parameter.empty or metadata_of(hint, Form):
         return value
     if parameter.kind is parameter.VAR_POSITIONAL:
@@ -255,14 +257,14 @@ def _one(owner: str, name: str, hint: Any, value: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """A value as it was written, where that is short.
+    """The representation of a value if it is short, and else its type.
 
     >>> shown([1, 2]), shown("a" * 100)
     ('[1, 2]', '<str>')
     """
     try:
         text = repr(value)
-    except Exception:  # someone else's
+    except Exception:  # `repr` of a foreign class may raise anything
         text = "\n"
     return (
         text if len(text) <= MAX_SHOWN_LENGTH and "\n" not in text else f"<{type(value).__name__}>"
@@ -273,7 +275,7 @@ def shown(value: Any) -> str:
 
 
 def read(hint: Any, value: Any, marks: tuple = ()) -> Any:
-    """The value as `hint` wants it, or REFUSED.
+    """The value converted to the type of `hint`, or REFUSED.
 
     >>> read(int | None, 3.0), read(list[str], "u"), read(Literal["a"], "b") is REFUSED
     (3, ('u',), True)
@@ -297,7 +299,9 @@ def read(hint: Any, value: Any, marks: tuple = ()) -> Any:
 
 
 def _read_one_of(hints: tuple, value: Any, marks: tuple) -> Any:
-    if value is True and Literal[False] in hints:  # where False means none: as it is by default
+    if (
+        value is True and Literal[False] in hints
+    ):  # False means none, so True means the default settings
         return next((hint() for hint in hints if is_record(hint)), REFUSED)
     if str in hints and isinstance(value, str):  # the function itself reads names
         return read(str, value, marks)
@@ -312,7 +316,7 @@ def _read_list(inside: tuple, value: Any, marks: tuple) -> Any:
             return REFUSED
         if not several:
             return value
-        value = tuple(map(float, value))  # each number has a meaning of its own, and is looked at
+        value = tuple(map(float, value))  # each number has a meaning of its own and is checked
     if not _is_listed(value):
         single = REFUSED if several or _is_number(item) else read(item, value, marks)
         return REFUSED if single is REFUSED else (single,)
@@ -333,7 +337,7 @@ def _is_listed(value: Any) -> bool:
 
 
 def _is_number(hint: Any) -> bool:
-    """Whether it may be a number: one alone is then no list of one."""
+    """Whether a hint accepts a number, in which case a single number does not stand for a list."""
     if get_origin(hint) in (Annotated, Union, types.UnionType):
         return any(map(_is_number, get_args(hint)))
     return isinstance(hint, type) and issubclass(hint, numbers.Number)
@@ -363,7 +367,7 @@ def _read_class(hint: type, value: Any, marks: tuple) -> Any:
         return _record(hint, value)
     try:
         return value if isinstance(value, hint) else REFUSED
-    except TypeError:  # a hint that is no type: nobody can tell
+    except TypeError:  # a hint that is not a type cannot be checked
         return value
 
 
@@ -372,7 +376,7 @@ def _is_chosen(value: Any, marks: tuple) -> bool:
 
 
 def _kind(value: Any) -> str:
-    """The kind of a numpy or JAX scalar, as numpy names it."""
+    """NumPy's code for the kind of a NumPy or JAX scalar; "-" for other values."""
     return getattr(getattr(value, "dtype", None), "kind", "-") if _is_scalar(value) else "-"
 
 
@@ -389,7 +393,7 @@ def _read_number(hint: type, value: Any, marks: tuple) -> Any:
         fits = abs(number) < most
     except OverflowError:
         return REFUSED
-    except Exception:  # traced by JAX: it cannot be looked at
+    except Exception:  # a JAX tracer has no value to check
         return value
     limits = [mark for mark in marks if isinstance(mark, Limits)]
     if not fits or not all(_within(number, one) for one in limits):
@@ -411,7 +415,7 @@ def _within(number: float, limits: Limits) -> bool:
 
 
 def _named_part(hint: Any, name: str) -> Any:
-    """The registered part of that name, as it is by default."""
+    """The registered part of that name with its default arguments."""
     known = known_parts(hint.part)
     if name not in known:
         return REFUSED

@@ -1,4 +1,4 @@
-"""What a file of readings leaves open, and the reader cannot know."""
+"""The settings that say how a table of readings is written where the file itself is ambiguous."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -14,16 +14,16 @@ SPOKEN = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces", "|": "b
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a table is written, where it does not show by itself; None: as the file shows it.
+    """How a table is written; for a setting that is None the reader decides by the file.
 
     Attributes
     ----------
     separator : between cells: ",", ";", "tab", "space" or "bar".
     decimal : the decimal mark, "." or ",".
     dates : whether 01/02/2024 has the "day first" or the "month first".
-    missing : numbers that stand for "no reading"; () for none, whatever they look like.
-    sheet : of a workbook.
-    valid : the heading of a column that is 0, or below, where the readings of a row are none.
+    missing : numbers that stand for "no reading"; () if no number does.
+    sheet : the name of the sheet of a workbook.
+    valid : the heading of a column that is 0, or below, in rows whose readings are invalid.
 
     >>> Dialect(decimal=",").decimal
     ','

@@ -1,4 +1,7 @@
-"""What is stated about a fit, as data: `pgt.uncertainty` decides; report and terminal print."""
+"""The verdict on a fit as data: doubts, held-out errors and expected errors of fields.
+
+`pgt.uncertainty` decides them; the report and the terminal print them.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,13 +32,14 @@ Kind = Literal[
 ]
 
 NOT_CONVERGED, NOT_TRUSTED, INCOMPLETE = 3, 4, 5  # exit codes
-SIGNIFICANT = 2.0  # standard deviations of the logarithm of a ratio of two errors
+SIGNIFICANT = 2.0  # a log-ratio of two errors is significant beyond this many standard deviations
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """One cause for doubt: its kind, the sentence that says it, the numbers behind it, and whether it is
-    so grave that the field is not to be trusted.
+    """One reason not to trust a fit: its kind, a sentence, and the numbers behind it.
+
+    If it is grave, the field should not be used.
 
     >>> doubt = Doubt("few_held_out", "Few readings were held out: u (2).", {"u": 2})
     >>> print(doubt)
@@ -53,17 +57,17 @@ class Doubt:
 
 @dataclass(frozen=True)
 class HeldOutError:
-    """How well one field is predicted where it was measured but not fitted.
+    """The error of one field at held-out readings.
 
     Attributes
     ----------
-    readings : how many, of those with a finite prediction.
+    readings : the number of held-out readings with a finite prediction.
     rmse : the root mean square error.
-    relative : the same over the root mean square of the readings; None where they are all zero.
+    relative : `rmse` over the root mean square of the readings; None where they are all zero.
     interpolated_relative : the relative error of interpolation without physics, by a Gaussian process;
-        None where there is none.
-    of_spread : `rmse` over the standard deviation of all readings of the field: 1 is as good as
-        guessing their mean; None where they are all alike.
+        None where it is not known.
+    of_spread : `rmse` over the standard deviation of all readings of the field, where 1 is as good as
+        guessing their mean; None where they are all equal.
     interpolated_of_spread : `of_spread` of the interpolation.
     """
 
@@ -82,8 +86,8 @@ class HeldOutError:
     def differs_from(self, theirs: float | None) -> bool:
         """Whether another error, relative to the spread, differs by more than chance explains.
 
-        The mean square of n errors is known to √(2/n), so the logarithm of the ratio of two root mean
-        squares to 1/√n, if the errors have nothing in common.
+        The mean square of n errors has a relative standard deviation of √(2/n). So the logarithm of the
+        ratio of two root mean squares has one of 1/√n, if the errors are independent.
         """
         if not self.of_spread or not theirs:
             return False
@@ -92,15 +96,15 @@ class HeldOutError:
 
 @dataclass(frozen=True)
 class FieldError:
-    """How wrong a field is expected to be over the whole domain, where nobody knows the truth.
+    """The expected error of a field over the whole domain, where the truth is unknown.
 
     Attributes
     ----------
     value : the expected root-mean-square error over the domain, relative to the field's spread there.
-    low, high : between which it probably lies.
-    inside, outside : the same near readings and far from them; None where all places are one or the
-        other, or where nothing says that it is larger far from readings.
-    doubted : why the error may be larger than that, in words; empty where no doubt says so.
+    low, high : the interval in which it probably lies.
+    inside, outside : the expected errors near readings and far from them; None where all places are of
+        one kind, or where nothing says that the error is larger far from readings.
+    doubted : why the error may be larger, in words; empty without such a doubt.
 
     >>> print(FieldError(0.019, 0.008, 0.04).in_words.replace("\N{NO-BREAK SPACE}", " "))
     1.9 % of the spread, probably between 0.8 % and 4 %
@@ -115,7 +119,7 @@ class FieldError:
 
     @property
     def in_words(self) -> str:
-        """Value and interval, both parts where there are two, and why it may be larger."""
+        """A sentence with the value, its interval, both parts if there are two, and the doubt."""
         between = f"probably between {percent(self.low)} and {percent(self.high)}"
         parts = [f"{percent(self.value)} of the spread, {between}"]
         if self.inside is not None and self.outside is not None:
@@ -128,16 +132,16 @@ class FieldError:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How far to trust a fit, as `Reconstruction.verdict` gives it.
+    """The verdict on a fit, which `Reconstruction.verdict` returns.
 
     Attributes
     ----------
-    converged : None where it cannot be told.
-    reason : why we say so.
-    held_out : by field, the errors at readings that were not fitted.
-    doubts : the most serious first; empty where nothing is doubtful.
-    folds : how many fits predicted all readings in turn; None: the readings were held out of this fit.
-    field_error : by field, hidden ones too, the error expected over the whole domain, where it is known.
+    converged : whether the fit converged; None where that is unknown.
+    reason : why it is said to have converged or not.
+    held_out : the errors at readings that were not fitted, by field.
+    doubts : the doubts, the most serious first.
+    folds : the number of folds that predicted all readings; None if readings were held out of this fit.
+    field_error : the expected error over the whole domain by field, hidden ones included, where known.
 
     >>> fine = Verdict(True, "The held-out error had levelled off.", {"u": HeldOutError(9, 0.1, 0.02)})
     >>> fine.converged, fine.kinds, fine.held_out["u"].relative
@@ -153,13 +157,12 @@ class Verdict:
 
     @property
     def exit_code(self) -> int:
-        """What `pgt fit` ends with: 0; 3 where the fit did not converge; 4 where it did, and a doubt is
-        so grave that the field is not to be trusted all the same."""
+        """The exit code of `pgt fit`: 0, 3 without convergence, 4 with convergence and a grave doubt."""
         if self.converged is False:
             return NOT_CONVERGED
         return NOT_TRUSTED if any(doubt.is_grave for doubt in self.doubts) else 0
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of the doubts, in their order."""
+        """The kinds of the doubts, in the same order."""
         return tuple(doubt.kind for doubt in self.doubts)

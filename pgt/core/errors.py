@@ -1,9 +1,9 @@
-"""The one exception for anything a user can get wrong, and the one warning about an answer."""
+"""The exception for every mistake of a user, and the warning about a doubtful answer."""
 
 import sys
 import warnings
 
-INSIDE = ("pgt", "equinox", "jaxtyping", "beartype")  # whose functions call ours
+INSIDE = ("pgt", "equinox", "jaxtyping", "beartype")  # packages whose stack frames a warning skips
 
 
 class InputError(ValueError):
@@ -15,7 +15,7 @@ class InputError(ValueError):
     ...
     pgt.InputError: Domain(x=(1, 0)): the lower bound must be below the upper one.
 
-    `about` names the argument that is at fault, where it is not the one that was being looked at.
+    `about` names the argument that is at fault, where it is not the one that was being checked.
     """
 
     def __init__(self, message: str = "", about: str | None = None):
@@ -23,13 +23,12 @@ class InputError(ValueError):
         self.about = about
 
 
-# By this name users catch it, and tracebacks show it.
+# Users catch it under this name, and tracebacks show it.
 InputError.__module__ = "pgt"
 
 
 class DoubtWarning(UserWarning):
-    """What was asked is answered, but there is cause for doubt: points outside the domain, a fit that
-    diverged.
+    """A warning that an answer is doubtful, because points are outside the domain or a fit diverged.
 
     >>> import warnings
     >>> import pgt
@@ -46,7 +45,7 @@ DoubtWarning.__module__ = "pgt"
 
 
 def warn_of(doubt: str) -> None:
-    """Warn whoever called the library, and not a line of its own."""
+    """Warn with the location of the user's call and not of a line of the library."""
     level, frame = 2, sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in INSIDE:
         level, frame = level + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""The value of a formula: expression trees worked out with JAX, or with other operations."""
+"""Evaluation of formulas: expression trees are evaluated with JAX or with other operations."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ from pgt.core.parser import (
 CONSTANTS = {"pi": math.pi, "e": math.e}
 
 NEGATIVE = "negative"
-# Not Python's operators: 1/0 between constants is inf, not an exception.
+# Array functions replace Python's operators, so that 1/0 between constants is inf and not an exception.
 _OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power"}
 _OPERATORS |= {"atan2": "arctan2", "min": "minimum", "max": "maximum"}
 WITH_JAX, WITH_NUMPY = (
@@ -39,8 +39,8 @@ WITH_JAX, WITH_NUMPY = (
 def evaluate(
     tree: Tree, lookup: Callable[[str], Any], operations: Mapping[str, Callable] = WITH_JAX
 ) -> Any:
-    """Value of the tree, with `lookup(name)` for its variables (`lap(u)` for a Laplacian)."""
-    # A long sum leans to the left: descend it in a loop, so that only brackets cost stack.
+    """The value of the tree, with `lookup(name)` for its variables (`lap(u)` for a Laplacian)."""
+    # The tree of a long sum is deep on the left; the loop descends it without recursion.
     spine = []
     while isinstance(tree, Binary):
         spine.append(tree)
@@ -95,7 +95,7 @@ def _evaluate_leaf(tree, lookup, operations):
 
 
 def _small_integer(tree) -> int | None:
-    """The exponent if it is a small whole number: x**2 is then a product, smooth also at x = 0."""
+    """The exponent if it is a small whole number; x**2 is then a product and smooth at x = 0, too."""
     match tree:
         case Number(value) if value.is_integer() and value <= 64:
             return int(value)

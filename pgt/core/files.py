@@ -1,4 +1,4 @@
-"""Files that are either whole or not there."""
+"""Atomic writing of files and folders: each is complete or absent."""
 
 import errno
 import os
@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pgt.core.errors import InputError
 
-# Names of files that are not finished begin like this.
+# The names of unfinished files begin with this prefix.
 TEMPORARY_PREFIX = ".pgt-"
-# What a path that was named wrongly gives; a full disk, for example, is another matter.
+# The errors of a wrong path; others, such as a full disk, are not the user's mistake.
 _WRONG_PATH = {
     errno.EISDIR, errno.ENOTDIR, errno.ENOENT, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS,
     errno.ENAMETOOLONG, errno.EINVAL, errno.ENOTEMPTY, errno.EBUSY,
@@ -22,7 +22,7 @@ _WRONG_PATH = {
 
 @contextmanager
 def naming_the_place(path: Path) -> Iterator[None]:
-    """Where nothing can be written, say where."""
+    """A context that turns errors of a wrong path into an `InputError` that names it."""
     try:
         yield
     except OSError as error:
@@ -32,20 +32,20 @@ def naming_the_place(path: Path) -> Iterator[None]:
 
 
 def make_folder(folder: Path) -> None:
-    """The folder, and those above it."""
+    """Make the folder and its parents."""
     with naming_the_place(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
 def in_one_piece(path: Path) -> Iterator[Path]:
-    """A path to write to; it takes the place of `path` when all went well.
+    """A temporary path to write to, which replaces `path` after success.
 
-    Its name is that of this process alone, and its content is on the disk before it has the new name.
+    No other process uses its name, and its content is on the disk before it is renamed.
     """
     name = path.parent / f"{TEMPORARY_PREFIX}{path.stem}-{secrets.token_hex(8)}{path.suffix}"
     try:
-        # Not by mkstemp, whose files are for the owner alone: who else may read one, the umask says.
+        # `mkstemp` would make a file for the owner alone; here the umask decides who may read it.
         os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
         yield name
         _settle(name)
@@ -61,7 +61,7 @@ def in_one_piece(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def folder_in_one_piece(path: Path) -> Iterator[Path]:
-    """A folder to write into; it takes the place of `path` when all went well."""
+    """A temporary folder to write into, which replaces `path` after success."""
     name = path.parent / f"{TEMPORARY_PREFIX}{path.stem}-{secrets.token_hex(8)}{path.suffix}"
     try:
         name.mkdir()
@@ -86,7 +86,7 @@ def _settle(path: str | Path) -> None:
 
 
 def remove_unfinished(folder: Path, *, below: bool = False) -> None:
-    """Remove what a kill left half-written; for whoever owns the folder (folder_lock.py)."""
+    """Remove unfinished files of a killed process; only the owner of the folder may (folder_lock.py)."""
     found = folder.rglob(f"{TEMPORARY_PREFIX}*") if below else folder.glob(f"{TEMPORARY_PREFIX}*")
     for path in list(found):
         if path.is_file():
@@ -96,7 +96,7 @@ def remove_unfinished(folder: Path, *, below: bool = False) -> None:
 
 
 def require_writable(folder: Path, remedy: str = "name another folder with -o") -> None:
-    """Make the folder, and refuse one that cannot be written to: before the work, not after it."""
+    """Make the folder, and raise if it cannot be written to, before any work is done."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -1,6 +1,6 @@
-"""What a thing is made of, leaf by leaf and by content: two that are alike in every leaf are the same.
+"""The contents of an object by leaves: two objects with equal leaves are the same.
 
-A `repr` is no such thing: arrays print as their shapes, functions as their addresses.
+A `repr` does not suffice: arrays print as their shapes and functions as their addresses.
 """
 
 import dataclasses
@@ -16,18 +16,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-# Packages whose code is what their version says it is: of their functions the name is enough.
+# Packages whose code is determined by their version, so that functions are identified by name.
 _KNOWN = ("pgt", "jax", "jaxlib", "optax", "equinox", "numpy", "jaxtyping", "builtins")
-# Texts with more characters are shown by their digest.
+# Longer texts are represented by their digest.
 _MAX_SHOWN_LENGTH = 60
 _MAX_DEPTH = 60
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
-Leaf = tuple[str, str]  # where it stands, what it is
+Leaf = tuple[str, str]  # the path of a leaf and its content
 
 
 def contents(thing: Any) -> dict[str, str]:
-    """Every leaf of `thing` by its path; of arrays the bytes, of functions the code and what they use.
+    """The content of every leaf of `thing` by path, down to the bytes of arrays and code of functions.
 
     >>> contents({"steps": 3, "rates": (0.5, None)})
     {'': 'dict', 'steps': '3', 'rates': 'tuple', 'rates.0': '0.5', 'rates.1': 'None'}
@@ -38,7 +38,7 @@ def contents(thing: Any) -> dict[str, str]:
 
 
 def digest(content: bytes) -> str:
-    """A short code of some bytes."""
+    """A short hash of some bytes."""
     return hashlib.sha256(content).hexdigest()[:16]
 
 
@@ -53,7 +53,7 @@ def _leaves(thing: Any, path: str, above: tuple[int, ...]) -> Iterator[Leaf]:
 
 
 def _taken_apart(thing: Any) -> tuple[str, Mapping[str, Any]]:
-    """What is said of the thing itself, and what it consists of."""
+    """The description of the thing itself, and its parts by name."""
     if thing is None or isinstance(thing, bool | int | float | complex):
         return repr(thing), {}
     if isinstance(thing, str):
@@ -97,7 +97,7 @@ def _is_record(thing: Any) -> bool:
 
 
 def _of_object(thing: Any) -> tuple[str, Mapping[str, Any]]:
-    """An instance: its class and its fields; of the user's own classes the methods, too."""
+    """The class of an instance and its fields; for classes of the user also the methods."""
     cls, fields = type(thing), {}
     if dataclasses.is_dataclass(thing):
         fields = {f.name: getattr(thing, f.name, None) for f in dataclasses.fields(thing)}
@@ -112,7 +112,7 @@ def _of_object(thing: Any) -> tuple[str, Mapping[str, Any]]:
 
 
 def _of_function(thing: Any) -> tuple[str, Mapping[str, Any]]:
-    """A function: what it is called, what it computes, and the values that it takes from outside."""
+    """The name or code of a function, and the values that it uses from outside."""
     if isinstance(thing, functools.partial):
         given = {str(k): part for k, part in enumerate(thing.args)} | thing.keywords
         return "partial", {"of": thing.func, **given}
@@ -132,13 +132,13 @@ def _of_function(thing: Any) -> tuple[str, Mapping[str, Any]]:
 
 
 def _globals(function: types.FunctionType) -> dict[str, Any]:
-    """What a function of the user's own takes from its module."""
+    """The values that a function of the user uses from its module."""
     found = function.__globals__
     return {name: found[name] for name in _names(function.__code__) if name in found}
 
 
 def _names(code: types.CodeType) -> dict[str, None]:
-    """Names that a function and those inside it ask for."""
+    """The names that a function and those inside it use."""
     inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
     return dict.fromkeys([*code.co_names, *(name for c in inner for name in _names(c))])
 
@@ -162,7 +162,7 @@ def _code(code: types.CodeType) -> bytes:
 
 
 def _methods(cls: type) -> dict[str, Any]:
-    """The functions of the user's own classes: with other ones it is another thing."""
+    """The methods of the classes of the user; with other methods an instance is another thing."""
     own = [base for base in reversed(cls.__mro__) if not _is_known(base)]
     found = {name: value for base in own for name, value in vars(base).items()}
     functions = {name: _inside(value) for name, value in found.items()}
@@ -175,7 +175,7 @@ def _methods(cls: type) -> dict[str, Any]:
 
 
 def _inside(value: Any) -> Any:
-    """The function that a property, a method or a wrapper is made of."""
+    """The function inside a property, a method or a wrapper."""
     for name in ("fget", "__func__", "method", "__wrapped__"):
         value = getattr(value, name, value)
     return value

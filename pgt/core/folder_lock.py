@@ -1,7 +1,7 @@
-"""A folder that is written to has one owner at a time; whoever comes second is told who it is.
+"""Locks of folders: one process at a time writes to a folder, and a second one is told who that is.
 
-The system itself holds the lock and lets it go when the process ends, however it ends: a killed owner
-leaves nothing that must be cleared away by hand.
+The operating system holds the lock and releases it when the process ends in any way, so a killed owner
+leaves nothing that must be removed by hand.
 """
 
 import errno
@@ -22,15 +22,15 @@ except ImportError:  # Windows, where folders are not guarded
     fcntl = None
 
 LOCK = ".owner"
-# A lock that is released at this moment is asked for again, so many times at most.
+# A lock that is released at the same moment is requested again, at most this many times.
 _MAX_TRIES = 100
 
 
 @contextmanager
 def lock_folder(folder: Path, *, below: bool = False) -> Iterator[None]:
-    """Own the folder, which must exist, while inside; what a kill left there is removed first.
+    """A context that owns the folder, which must exist; remains of killed processes are removed first.
 
-    Where it belongs to somebody else, an `InputError` says to whom. `below`: with all folders in it.
+    If another process owns it, an `InputError` says which. `below` includes all folders inside.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -53,7 +53,7 @@ def lock_folder(folder: Path, *, below: bool = False) -> Iterator[None]:
 
 
 def _taken(folder: Path) -> int:
-    """The lock, open and signed."""
+    """The handle of the lock file, which is locked and names this process."""
     for _ in range(_MAX_TRIES):
         handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         if not _is_locked(handle, folder):
@@ -69,7 +69,7 @@ def _taken(folder: Path) -> int:
 
 
 def _is_locked(handle: int, folder: Path) -> bool:
-    """Lock the open file; False where somebody else has."""
+    """Lock the open file; the result is False where another process holds the lock."""
     assert fcntl is not None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -84,7 +84,7 @@ def _is_locked(handle: int, folder: Path) -> bool:
 
 
 def _is_still_there(handle: int, folder: Path) -> bool:
-    """Whether the file that was locked is the one that others will find."""
+    """Whether the locked file still is the one in the folder."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(folder / LOCK))
     except FileNotFoundError:
@@ -100,7 +100,7 @@ def _signed(handle: int) -> int:
 
 
 def _owner(folder: Path) -> str:
-    """Who says to own the folder; an owner of this very moment may not have said it yet."""
+    """The owner that the lock file names; a very recent owner may not have written it yet."""
     try:
         return (folder / LOCK).read_text(encoding="utf-8") or "another process"
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
-"""What the machine has: memory, which is asked for before it is taken, and threads of BLAS.
+"""The resources of the machine: checks of memory before it is allocated, and the threads of BLAS.
 
-The threads of BLAS wait for one another in a loop. On a machine that does something else as well, two
-threads then take a hundred times as long for a small matrix as one does.
+The threads of BLAS wait for one another in a busy loop. On a machine with other work, two threads may
+then take a hundred times as long for a small matrix as one thread.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from pgt.core.errors import InputError
 
 GIGABYTE = 1e9
 _SYSTEM = Path("/proc/meminfo")
-# The limit of a container. What is taken of it is no use here: files that were read count as taken.
+# The memory limit of a container. Its usage is not read, because cached files count as used.
 _CONTAINER = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
@@ -24,13 +24,13 @@ _CONTAINER = (
 
 
 def available_memory() -> float | None:
-    """Bytes that this process may still take; None where the system does not say."""
+    """The number of bytes that this process may still allocate; None where the system does not say."""
     known = [_of_system(), *(_of_container(limit) for limit in _CONTAINER)]
     return min((size for size in known if size is not None), default=None)
 
 
 def require_memory(needed: float, asked: str, remedy: str, room: float | None = None) -> None:
-    """Raise where what was `asked` for needs more bytes than there are, or than the `room` given.
+    """Raise where the request `asked` needs more bytes than are available, or than the given `room`.
 
     >>> require_memory(4e9, "grid(x=1000000000)", "ask for less", room=1e9)
     Traceback (most recent call last):
@@ -68,11 +68,11 @@ def _of_container(limit: Path) -> float | None:
         return None
 
 
-# One thread factors a square matrix with so many rows in a tenth of a second.
+# Matrices with at most this many rows use one thread, which factors them in a tenth of a second.
 MAX_SINGLE_THREAD_ROWS = 1500
-# A matrix with so many rows shows whether threads wait for one another.
+# The number of rows of a matrix that shows whether threads wait for one another.
 PROBE_ROWS = 300
-# Threads that take so many times as long as one thread do nothing but wait.
+# Several threads that take more than this many times as long as one thread mostly wait.
 MAX_SLOWDOWN = 5.0
 
 
@@ -81,8 +81,9 @@ MAX_SLOWDOWN = 5.0
 
 @contextlib.contextmanager
 def blas_threads(size: int) -> Iterator[None]:
-    """Inside, NumPy and SciPy use one thread, where matrices have `size` rows or fewer and that is small,
-    or where several would wait for one another.
+    """A context in which NumPy and SciPy use one thread for small matrices, of at most `size` rows.
+
+    They also use one thread where several threads would wait for one another.
 
     >>> with blas_threads(100):
     ...     pass
@@ -101,7 +102,7 @@ def blas_threads(size: int) -> Iterator[None]:
 
 
 def _factored() -> float:
-    """Seconds of a small factorisation; the first may wait for threads to be made."""
+    """The median seconds of a small factorization; the first one may include the start of threads."""
     matrix, seconds = np.random.default_rng(0).normal(size=(PROBE_ROWS, PROBE_ROWS)), []
     for _ in range(3):
         began = time.perf_counter()

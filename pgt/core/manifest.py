@@ -1,6 +1,6 @@
-"""The checksums of every file of a folder, in a file beside them: what has changed since is found.
+"""A file with the checksums of all files of a folder, which shows what has changed since.
 
-`sha256sum -c checksums.sha256` reads it, too. Its last line is the checksum of the others.
+`sha256sum -c checksums.sha256` reads it, too. Its last line is the checksum of the lines above.
 """
 
 import hashlib
@@ -18,16 +18,19 @@ DAMAGED = (
     "or delete the file to go on without it."
 )
 _LAST = "# of the lines above: "
-# In the folder, so that no list can name a file elsewhere.
+# Names are relative to the folder, so that no manifest can name a file elsewhere.
 _NAME = re.compile(r"[^/\\\n.][^/\\\n]*(/[^/\\\n.][^/\\\n]*)*")
 _LINE = re.compile(rf"(?P<sum>[0-9a-f]{{64}})  (?P<name>{_NAME.pattern})")
-# A file is read in pieces of so many bytes.
+# Files are read in pieces of this size.
 _BYTES_AT_ONCE = 1 << 20
 
 
 def write_manifest(folder: Path, names: Iterable[str]) -> None:
-    """Write the checksums of these files of `folder` down, beside those that are known. A name is a path
-    in the folder, with slashes; hidden files are left out, and names that no line can hold."""
+    """Write the checksums of these files of `folder` to its manifest, and keep those of other files.
+
+    A name is a path in the folder, with slashes. Hidden files and names that no line can hold are left
+    out.
+    """
     anew = {name: checksum(folder / name) for name in names if _NAME.fullmatch(name)}
     lines = [f"{code}  {name}\n" for name, code in sorted((read_manifest(folder) | anew).items())]
     text = "".join(lines)
@@ -37,7 +40,7 @@ def write_manifest(folder: Path, names: Iterable[str]) -> None:
 
 @contextmanager
 def update_manifest(folder: Path) -> Iterator[None]:
-    """Where the folder has a list, the files that are written into it meanwhile get their checksums."""
+    """A context after which the manifest, if there is one, has the checksums of files written inside."""
     is_listed = (folder / NAME).is_file()
     before = file_stamps(folder) if is_listed else {}
     yield
@@ -46,18 +49,18 @@ def update_manifest(folder: Path) -> Iterator[None]:
 
 
 def file_stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    """Which files lie in the folder, with something that changes when they are written anew."""
+    """A stamp for each file of the folder, which changes when the file is written again."""
     found = {path.name: path.stat() for path in folder.iterdir() if path.is_file()}
     return {name: (stat.st_mtime_ns, stat.st_ino) for name, stat in found.items()}
 
 
 def changed_since(folder: Path, before: Mapping[str, tuple[int, int]]) -> list[str]:
-    """The files of the folder that were written since `stamps` gave `before`."""
+    """The files of the folder that were written since `file_stamps` returned `before`."""
     return sorted(name for name, stamp in file_stamps(folder).items() if before.get(name) != stamp)
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
-    """Checksums by the name of the file; empty where none were written."""
+    """The checksums by name of file; empty without a manifest."""
     path = folder / NAME
     if not path.is_file():
         return {}
@@ -73,8 +76,10 @@ def read_manifest(folder: Path) -> dict[str, str]:
 
 
 def changed_files(folder: Path, below: str = "") -> list[str]:
-    """Files that are not what was written; one that is no longer there is none of them. `below`: only
-    those whose path in the folder begins so."""
+    """The files that differ from their checksums; missing files are not among them.
+
+    `below` restricts them to paths that begin so.
+    """
     known = {n: code for n, code in read_manifest(folder).items() if n.startswith(below)}
     return [
         n for n, code in known.items() if (folder / n).is_file() and checksum(folder / n) != code
@@ -82,7 +87,7 @@ def changed_files(folder: Path, below: str = "") -> list[str]:
 
 
 def require_unchanged(folder: Path, *, editable: Iterable[str] = (), below: str = "") -> list[str]:
-    """Raise where a file of the folder is damaged; which of the `editable` ones were changed."""
+    """The changed files among the `editable` ones; raises where another file has changed."""
     changed = changed_files(folder, below)
     for name in changed:
         if name not in editable:
@@ -91,7 +96,7 @@ def require_unchanged(folder: Path, *, editable: Iterable[str] = (), below: str 
 
 
 def require_intact(path: Path) -> None:
-    """Raise where a manifest beside the file says that it was another one; the caller names the file."""
+    """Raise where the file differs from its checksum in the manifest; the caller names the file."""
     known = read_manifest(path.parent)
     if path.name in known and checksum(path) != known[path.name]:
         raise InputError(DAMAGED)

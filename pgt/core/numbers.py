@@ -7,7 +7,7 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def number(value: float, digits: int = 3, unit: str = "") -> str:
-    """A number with a few significant digits, and its unit.
+    """The text of a number with a few significant digits and its unit.
 
     >>> number(-0.0000123456, unit="m/s"), number(1234.5), number(0.25)
     ('−1.23 × 10⁻⁵ m/s', '1230', '0.25')
@@ -28,7 +28,7 @@ def number(value: float, digits: int = 3, unit: str = "") -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """Two ends, with as many digits as it takes to tell what lies between them.
+    """The text of an interval, with enough digits to distinguish numbers inside it.
 
     >>> interval(0.0, 2 / 3), interval(3456043.9, 3457923.4)
     ('0 to 0.6667', '3456044 to 3457923')
@@ -38,7 +38,7 @@ def interval(low: float, high: float) -> str:
 
 
 def digits_between(low: float, high: float, least: int = 3) -> int:
-    """How many digits tell numbers between two bounds apart: more where they are far from zero.
+    """The number of digits that distinguish numbers between two bounds; more where those are far from 0.
 
     >>> digits_between(0.0, 1.0), digits_between(5412345.0, 5412346.0)
     (3, 9)
@@ -54,7 +54,7 @@ def superscript(exponent: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent, never broken over two lines.
+    """The text of a share in percent, with a non-breaking space.
 
     >>> percent(0.0123), percent(0.5)
     ('1.2\\xa0%', '50\\xa0%')
@@ -63,7 +63,7 @@ def percent(share: float) -> str:
 
 
 def listed(words) -> str:
-    """A list in words.
+    """The words joined by commas and "and".
 
     >>> listed(["u", "v", "p"])
     'u, v and p'
@@ -73,7 +73,7 @@ def listed(words) -> str:
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """Round positions between two bounds, about as many as asked for.
+    """About `count` round positions between two bounds.
 
     >>> ticks(0.0, 1.0)
     [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
@@ -84,6 +84,3 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     found = [float(f"{k * step:.12g}") for k in range(first, last + 1)]
     return ticks(low, high, count + 1) if len(found) < 3 and count < 9 else found
-
-
-# ------------------------------------------------------------------------------- arrays

@@ -1,6 +1,6 @@
-"""Formulas from text: a tokenizer and a parser to a small tree. Text is never run as code.
+"""Formulas from text: a tokenizer and a parser that returns an expression tree; no text is run as code.
 
-The signs of books are first replaced by those of the parser: ∂²u/∂x² is u_xx.
+Mathematical notation is first replaced by that of the parser: ∂²u/∂x² becomes u_xx.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ _SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "⋅": "*", "∙": "*
 _POWERS = {"²": "2", "³": "3", "⁴": "4"}
 _RAISED = re.compile("[²³⁴]")
 _ORDER = r"(?:\^?[2-4]|[²³⁴])?"
-# d²T/dx², ∂2u/∂x∂y; between the two d stands no name of its own.
+# Derivatives such as d²T/dx² and ∂2u/∂x∂y.
 _IN_BOOKS = re.compile(
     rf"(?<![\w.])[d∂](?P<order>{_ORDER})\s*(?P<field>[^\W\d_][^\W_]*)\s*/\s*"
     rf"(?P<below>(?:[d∂]\s*[{LETTERS}]{_ORDER}\s*)+)(?!\w)"
@@ -37,7 +37,7 @@ _OPERATORS = (
 
 
 def from_book_notation(text: str) -> str:
-    """An equation in the signs that the parser knows; what it does not know stays.
+    """The equation with mathematical notation replaced by that of the parser; other text stays.
 
     >>> from_book_notation("∂T/∂t = α·∂²T/∂x²"), from_book_notation("d2u/dxdy = laplacian(u) + x²")
     ('T_t = α*T_xx', 'u_xy = lap(u) + x^2')
@@ -51,7 +51,7 @@ def from_book_notation(text: str) -> str:
 
 
 def _derivative(found: re.Match) -> str:
-    """The derivative as a name; the text itself where its orders do not agree."""
+    """The name of a derivative, such as u_xx; the text itself where its orders do not agree."""
     parts = [(part["axis"], _number(part["order"])) for part in _BELOW.finditer(found["below"])]
     if sum(order for _, order in parts) != _number(found["order"]):
         return found[0]
@@ -65,8 +65,15 @@ def _number(order: str) -> int:
 
 FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "sinh", "cosh", "abs", "step")
 LAPLACIAN = "lap"
-OF_TWO = ("atan2", "min", "max")  # of formulas alone: in an equation they would have to be derived
-CALCULUS = (LAPLACIAN, "grad", "div", "curl", "diff", "dot")  # of equations (physics/calculus.py)
+OF_TWO = ("atan2", "min", "max")  # in formulas only: in an equation they would need derivatives
+CALCULUS = (
+    LAPLACIAN,
+    "grad",
+    "div",
+    "curl",
+    "diff",
+    "dot",
+)  # in equations only (physics/calculus.py)
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 100
@@ -90,8 +97,10 @@ _SIGN_PRECEDENCE = 3
 
 @dataclasses.dataclass(frozen=True)
 class _Node:
-    """A part of a formula. Its size is known when it is made: parts may be shared, so that counting
-    later could take longer than making."""
+    """A node of an expression tree.
+
+    Its size is computed on construction. Nodes may be shared, so counting later could take much longer.
+    """
 
     size: int = dataclasses.field(init=False, repr=False, compare=False)
 
@@ -170,7 +179,7 @@ def parse(text: str) -> Tree:
 
 @functools.lru_cache(maxsize=1024)
 def parse_equation(text: str) -> Tree:
-    """Left minus right side of an equation such as `u_t = nu*lap(u)`, also in the signs of books."""
+    """The tree of left minus right side of an equation such as `u_t = nu*lap(u)` or `∂u/∂t = nu*∇²u`."""
     parser = _Parser(from_book_notation(text), calculus=True)
     left = parser.expression()
     parser.take("=", "`=` and the right-hand side (write `= 0` if there is none)")
@@ -180,7 +189,7 @@ def parse_equation(text: str) -> Tree:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """` Did you mean 'u'?`, or nothing when nothing known is close."""
+    """The sentence ` Did you mean 'u'?`, or an empty text where no known name is close."""
     close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.5)
     return f" Did you mean '{close[0]}'?" if close else ""
 
@@ -221,7 +230,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 class _Parser:
-    """Precedence climbing: a prefix, then the operators that bind at least as tightly as asked."""
+    """A parser by precedence climbing: a prefix, then operators of at least the given tightness."""
 
     def __init__(self, text: str, calculus: bool):
         self.text = text
@@ -280,7 +289,7 @@ class _Parser:
         raise self.expected("a number, a name or `(`", token)
 
     def bracket(self) -> Tree:
-        """What stands up to the closing bracket: a formula or, between commas, a vector."""
+        """The content up to the closing bracket: a formula, or a vector where there are commas."""
         items = [self.expression()]
         while self.has_vectors and self.token.text == ",":
             self.advance()
@@ -289,7 +298,7 @@ class _Parser:
         return items[0] if len(items) == 1 else Vector(tuple(items))
 
     def of_two(self, token: _Token) -> Tree:
-        """atan2(y, x), or the least or largest of two and more: an operation as + is."""
+        """The call atan2(y, x), or min or max of two or more, as binary operations."""
         items = [self.expression()]
         while self.token.text == ",":
             self.advance()
@@ -314,7 +323,7 @@ class _Parser:
         return Name(token.text, token.position)
 
     def function(self, token: _Token) -> None:
-        """Past the opening bracket of a function that is known."""
+        """Advance past the opening bracket of a known function; raises for an unknown one."""
         if token.text not in self.functions:
             message = f"Unknown function {token} (known: {', '.join(self.functions)})."
             hint = suggestion(token.text, self.functions) or " Write `*` for a product."

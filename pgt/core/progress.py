@@ -1,4 +1,4 @@
-"""A line that moves while the user waits."""
+"""A progress bar for the terminal."""
 
 import sys
 from collections.abc import Mapping
@@ -14,8 +14,11 @@ from rich.progress import (
 
 
 class ProgressBar:
-    """Share of the budget, elapsed time, and the losses by name; for work of known length, which has a
-    `name`, also the time that is left. Silent where nobody looks."""
+    """A progress bar with the share of the budget, the elapsed time and the losses by name.
+
+    Work of known length has a `name`, and the bar then also shows the remaining time. Without a terminal
+    nothing is shown.
+    """
 
     def __init__(self, show: bool | None = None, name: str | None = None):
         visible = sys.stderr.isatty() if show is None else show

@@ -1,4 +1,4 @@
-"""Where a number comes from: device, versions, commit."""
+"""The provenance of a result: device, versions, commit."""
 
 import importlib.metadata
 import os
@@ -10,8 +10,8 @@ __version__ = "0.1.0"
 
 
 def provenance() -> dict:
-    """What a result must say about itself to be checked by others, as plain data."""
-    import jax  # here, so that asking for a version does not wait for it
+    """The provenance of a result, with which others can check it, as plain data."""
+    import jax  # imported here, so that `pgt --version` does not wait for it
 
     device = jax.devices()[0]
     return {
@@ -26,7 +26,7 @@ def provenance() -> dict:
 
 
 def _processor() -> str:
-    """The processor's name, where the system tells it."""
+    """The name of the processor, if the system gives it."""
     table = Path("/proc/cpuinfo")
     lines = (
         table.read_text(encoding="utf-8", errors="replace").splitlines() if table.exists() else []
@@ -42,7 +42,7 @@ def versions() -> dict[str, str]:
 
 
 def _git_commit() -> str | None:
-    """The commit of the source this runs from, where it is a git checkout."""
+    """The commit of the running source, if it is a git checkout."""
     if "PGT_COMMIT" in os.environ:  # a copy of the source without its history
         return os.environ["PGT_COMMIT"]
     root = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-"""The parts that a run file may name: by kind, then by name.
+"""The registry of the parts that a run file may name, by kind and name.
 
 The library registers its own where they are defined, and others do the same. A run file chooses
 among what is registered; it never names code to import.
@@ -19,7 +19,7 @@ KINDS = (
     "equation", "condition", "kernel", "model", "sampler", "weighting", "optimiser", "error bars",
     "reader", "shape", "family",
 )  # fmt: skip
-GROUP = "pgt.parts"  # of entry points: installed packages whose parts are found by themselves
+GROUP = "pgt.parts"  # the group of entry points by which installed packages provide parts
 
 Part = TypeVar("Part", bound=Callable)
 
@@ -27,7 +27,7 @@ _parts: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
 
 
 def register(*names: str, kind: str | None = None) -> Callable[[Part], Part]:
-    """Give a part the name that it has in run files.
+    """A decorator that registers a part under the names that it has in run files.
 
     A decorator for subclasses of `AbstractPDE`, `AbstractKernel`, `AbstractFieldModel`,
     `AbstractSampler`, `AbstractWeighting` and `AbstractCondition`: what their signature takes becomes
@@ -64,13 +64,13 @@ def register(*names: str, kind: str | None = None) -> Callable[[Part], Part]:
 
 
 def parts(kind: str) -> dict[str, Any]:
-    """The registered parts of a kind by name, those of installed packages among them."""
+    """The registered parts of a kind by name, including those of installed packages."""
     _load_installed()
     return _parts[kind]
 
 
 def snapshot() -> tuple[tuple[str, str, Any], ...]:
-    """Everything that is registered now."""
+    """All parts that are registered now, as (kind, name, part)."""
     _load_installed()
     return tuple((kind, *item) for kind, family in _parts.items() for item in family.items())
 
@@ -84,7 +84,7 @@ def registered_classes() -> tuple[type, ...]:
 
 @cache
 def _load_installed() -> None:
-    """Import what installed packages announce, once; one that is broken is left out."""
+    """Import the parts of installed packages, once; a package that fails is left out with a warning."""
     for point in metadata.entry_points(group=GROUP):
         try:
             point.load()
@@ -118,5 +118,5 @@ def _check(part: Any, kind: str | None, names: tuple[str, ...]) -> None:
 
 
 def _full_name(part: Any) -> tuple[str, str]:
-    """Of a class that is defined a second time, as in a notebook, the same."""
+    """The full name of a part, which stays the same when a notebook defines it again."""
     return part.__module__, part.__qualname__

@@ -1,8 +1,8 @@
-"""Any PyTree of ours on disk and back: arrays as safetensors, structure as JSON, no code ever run.
+"""Saving and loading of PyTrees: arrays as safetensors, structure as JSON; loading never runs code.
 
-`<name>.safetensors` is complete by itself: the structure stands in its header, so that a save takes
-effect at one moment and a crash never mixes two. `<name>.json` is a copy for people to read. A checksum
-covers all of it: a file in which one bit has changed is refused.
+`<name>.safetensors` is complete by itself: the structure is in its header, so that a save is atomic and a
+crash never mixes two. `<name>.json` is a copy for people to read. A checksum covers the whole file: it is
+refused if one bit has changed.
 """
 
 import dataclasses
@@ -33,12 +33,13 @@ _MAX_DEPTH = 100
 _NATIVE = {"bool", "float16", "float32", "float64"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
-_AS_BYTES = {"complex64", "complex128", "bfloat16"}  # stored with their bytes as a last axis
+_AS_BYTES = {"complex64", "complex128", "bfloat16"}  # stored as bytes along an additional last axis
 
 
 def save(directory: str | os.PathLike, name: str, obj: Any, *, copy: bool = True) -> None:
-    """Write `obj` as `<name>.safetensors`, and where it is to be read by people, with the `copy`
-    `<name>.json`; each is replaced in one atomic step.
+    """Write `obj` to `<name>.safetensors`, and with `copy` its structure to `<name>.json` for people.
+
+    Each file is replaced atomically.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -63,7 +64,7 @@ def exists(directory: str | os.PathLike, name: str) -> bool:
 
 
 def load(directory: str | os.PathLike, name: str, classes: Collection[type] = ()) -> Any:
-    """Read what `save` wrote. `classes` are your own classes that the file may contain."""
+    """The object that `save` wrote; `classes` are your own classes that the file may contain."""
     path = Path(directory) / f"{name}.safetensors"
     if not exists(directory, name):
         raise InputError(f"{path}: no such file; give the folder and name it was saved as.")
@@ -86,7 +87,7 @@ def load(directory: str | os.PathLike, name: str, classes: Collection[type] = ()
 
 
 def _checksum(structure: str, arrays: Mapping[str, np.ndarray]) -> str:
-    """Of the structure as it is written, and of every array with its name, type and shape."""
+    """The checksum of the structure as text and of every array with its name, type and shape."""
     code = hashlib.sha256(structure.encode())
     for name in sorted(arrays):
         array = arrays[name]
@@ -156,7 +157,7 @@ def _encode(obj, path: str, depth: int, arrays) -> Any:
     cls = type(obj)
     module, name = _stored_name(cls)
     if _is_trusted(module):
-        _find_class(module, name, ())  # what is written can be read again
+        _find_class(module, name, ())  # raises now if the class could not be loaded again
     fields = {field: inner(getattr(obj, field), f".{field}") for field in _field_names(cls)}
     return {"is": "object", "module": module, "class": name, "fields": fields}
 
@@ -201,7 +202,7 @@ def _refuse(obj, path):
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """All of `content` under `path`, or what was there before: never something in between."""
+    """Replace the file `path` by `content` atomically."""
     with in_one_piece(path) as temporary:
         temporary.write_bytes(content)
 
@@ -281,8 +282,11 @@ def _find_class(module: str, name: str, classes: tuple[type, ...]) -> type:
 
 
 def _stored_name(cls) -> tuple[str, str]:
-    """Where a file says that the class is from, and its name. A class of pgt has its name alone (no two
-    have the same), so that a file can be read after the class has moved to another module."""
+    """The module and the name of a class in a file.
+
+    The module of a class of pgt is just "pgt", because no two of them have the same name; so a file can
+    be loaded after the class has moved to another module.
+    """
     return "pgt" if _of_pgt(cls.__module__) else cls.__module__, cls.__qualname__
 
 
@@ -306,7 +310,7 @@ def _field_names(cls) -> tuple[str, ...]:
 
 
 def _defaults(cls) -> dict[str, Any]:
-    """Fields that a file written before they existed may lack: those with a plain default."""
+    """The fields with a plain default, which an older file may lack."""
     if issubclass(cls, tuple):
         return {}
     found = {field.name: field.default for field in dataclasses.fields(cls)}

@@ -1,4 +1,4 @@
-"""A stage of a fit: what was minimized, how the cost fell, how long it took and why it ended."""
+"""The record of a stage of a fit: its objective, costs, seconds, and why it ended."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,14 +18,13 @@ REASONS: Mapping[Ended, str] = {
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of a least-squares fit. Each has an objective of its own, so that costs of different stages
-    do not compare.
+    """A stage of a least-squares fit; costs of different stages are not comparable.
 
     Attributes
     ----------
-    name : what is minimized: "Gauss-Newton" (readings and equation), or "under a prior".
-    costs : before the first iteration and after each.
-    seconds : that it took.
+    name : the objective: "Gauss-Newton" (readings and equation), or "under a prior".
+    costs : the cost before the first iteration and after each.
+    seconds : the duration.
     ended : why it ended: "converged" (no step lowers the cost), "patience" (the held-out error no longer
         falls), "iterations" or "seconds" (the budget), "noise" (the readings are noisy), "model" (it
         cannot follow the readings), "diverged".
@@ -46,7 +45,7 @@ class Stage:
 
     @property
     def reason(self) -> str:
-        """Why it ended, in words."""
+        """The reason why it ended, in words."""
         return REASONS[self.ended]
 
     @property
@@ -59,7 +58,7 @@ class Stage:
 
 
 def stages_of(record: Mapping[str, Any]) -> tuple[Stage, ...]:
-    """The stages of a fit by its record; empty where it had none."""
+    """The stages of a fit from its record."""
     found: Iterable[Mapping[str, Any]] = record.get("stages") or ()
     return tuple(
         Stage(one["name"], tuple(one["costs"]), one["seconds"], one["ended"]) for one in found

@@ -1,4 +1,4 @@
-"""Names for the shapes that flow through the library: n points, d coordinates."""
+"""Array types of the library: n points with d coordinates, scalars, keys."""
 
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray

@@ -1,4 +1,4 @@
-"""Coefficients that are learnt together with the field."""
+"""Unknown coefficients, which are estimated together with the field."""
 
 from typing import Annotated
 
@@ -18,12 +18,12 @@ from pgt.core.errors import InputError
 class Unknown(eqx.Module):
     """A coefficient to be learnt, starting from `initial`.
 
-    A positive coefficient is stored as its logarithm and one with bounds through a logistic curve, so
-    every value the optimiser can reach is admissible; any other as a multiple of `unit`, which is the
-    starting value until the problem it is part of is known.
+    A positive coefficient is stored as its logarithm, and one with bounds through a logistic curve, so
+    that every value that the optimizer can reach is admissible. Any other coefficient is stored as a
+    multiple of `unit`, which is the starting value until the problem is known.
 
-    The starting value of an equation's coefficient may have a unit of its own, "0.6 m^2/min", in which
-    its bounds are, too; both are converted to the units of the readings.
+    The starting value of an equation's coefficient may have a unit of its own, "0.6 m^2/min", which then
+    holds for the bounds, too; both are converted to the units of the readings.
 
     >>> round(float(Unknown(0.05, positive=True).value), 6)
     0.05
@@ -36,7 +36,7 @@ class Unknown(eqx.Module):
     bounds: tuple[float, float] | None = eqx.field(static=True)
     unit: float = eqx.field(static=True)
     units: str | None = eqx.field(static=True, default=None)  # its own, until it is converted
-    # Standard deviation of `raw` before readings are seen, of a weight of a function; None: unknown.
+    # The prior standard deviation of `raw` for a weight of a function; None for other coefficients.
     spread: float | None = eqx.field(static=True, default=None)
 
     def __init__(
@@ -71,7 +71,7 @@ class Unknown(eqx.Module):
 
     @property
     def number(self) -> Float[Array, ""]:
-        """The value in its own unit, where it has one."""
+        """The value, in the unit of its own if it has one."""
         if self.bounds is not None:
             low, high = self.bounds
             return low + (high - low) * jax.nn.sigmoid(self.raw)
@@ -96,7 +96,7 @@ class Unknown(eqx.Module):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it may take any value, and so is a multiple of `unit`."""
+        """Whether it may have any value, and is stored as a multiple of `unit`."""
         return not self.positive and self.bounds is None
 
     def in_units_of(self, unit: float) -> "Unknown":
@@ -104,13 +104,13 @@ class Unknown(eqx.Module):
         return weight(Unknown(float(self.value), unit=unit), self.spread)
 
     def times(self, factor: float) -> "Unknown":
-        """In another unit, of which one of its own holds so many: a plain number from here on."""
+        """The unknown multiplied by a factor, as a plain number without a unit of its own."""
         bounds = self.bounds and (factor * self.bounds[0], factor * self.bounds[1])
         return Unknown(factor * float(self.number), self.positive, bounds)
 
 
 def weight(node: Unknown, spread: float | None) -> Unknown:
-    """The unknown as a weight of a function, with a prior for the number that is learned."""
+    """The unknown as a weight of a function, with the prior standard deviation `spread`."""
     object.__setattr__(node, "spread", spread)
     return node
 
@@ -125,28 +125,33 @@ def resolve(tree):
 
 
 def named_unknowns(tree) -> list[tuple[str, Unknown]]:
-    """Every `Unknown` of an equation with the name it has there."""
+    """Every `Unknown` of an equation with its name there."""
     found = jax.tree_util.tree_flatten_with_path(tree, is_leaf=is_unknown)[0]
     return [(_readable(path), node) for path, node in found if is_unknown(node)]
 
 
 def named_coefficients(tree) -> list[tuple[str, Unknown]]:
-    """The same without the weights of functions."""
+    """Every `Unknown` of an equation with its name, without the weights of functions."""
     return [(name, node) for name, node in named_unknowns(tree) if node.spread is None]
 
 
-HOLDERS = ("coefficients", "pde", "on_walls", "states")  # of unknowns that have names of their own
+HOLDERS = (
+    "coefficients",
+    "pde",
+    "on_walls",
+    "states",
+)  # the attributes of equations whose names are left out of those of unknowns
 
 
 def _readable(path) -> str:
-    """`.coefficients['nu']` as nu, `.velocity[0]` as velocity_0, `.viscosity` as viscosity."""
+    """The name of a path: nu for `.coefficients['nu']`, velocity_0 for `.velocity[0]`."""
     keys = [getattr(key, "name", getattr(key, "key", getattr(key, "idx", key))) for key in path]
     names = [str(key) for key in keys if key not in HOLDERS]
     return "_".join(names)
 
 
 def _number(initial: float | str) -> tuple[float, str | None]:
-    """The number, and the unit that it was given with."""
+    """The starting value as a number, and its unit or None."""
     if not isinstance(initial, str):
         return initial, None
     found = number_and_unit(initial)

@@ -1,4 +1,4 @@
-"""Turning what users pass into float64 columns, or saying exactly what is wrong with it."""
+"""Conversion of what users pass as readings to float64 columns; errors say exactly what is wrong."""
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from pgt.data.domain import Domain
 
 
 def closest(name: str, known: Iterable) -> str:
-    """A sentence pointing at the known names, the nearest first."""
+    """A sentence that suggests the nearest known name and lists all of them."""
     known = [str(k) for k in known]
     close = difflib.get_close_matches(str(name), known, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -36,7 +36,7 @@ def check_names(argument: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def column_names(argument: str, data, names: Sequence[str] | None) -> tuple[str, ...]:
-    """The names given, or those of the columns where the data carries them."""
+    """The given names, or the names of the columns of the data."""
     if names is None:
         if not isinstance(data, (Mapping, pd.DataFrame)):
             raise InputError(f"`{argument}` is missing: name the columns of the array.")
@@ -99,7 +99,7 @@ def _from_columns(argument: str, data: Mapping, names: tuple[str, ...]) -> np.nd
 
 
 def as_noise(noise, fields: tuple[str, ...], mask: np.ndarray) -> np.ndarray:
-    """σ of every reading, (n, c): from one number, one per field, or one per reading."""
+    """The (n, c) array of σ of every reading, from one number, one per field, or one per reading."""
     if noise is None:
         return np.zeros(mask.shape)
     if isinstance(noise, Mapping):
@@ -123,7 +123,7 @@ def as_noise(noise, fields: tuple[str, ...], mask: np.ndarray) -> np.ndarray:
 
 
 def noise_levels(noise, table: np.ndarray, fields: tuple[str, ...]) -> np.ndarray:
-    """σ to add to each field: a dict gives it, a number is relative to the field's spread."""
+    """The σ to add to each field; a dict gives σ itself, a number is relative to the field's spread."""
     one_row = np.ones((1, len(fields)), bool)
     levels = as_noise(noise, fields, one_row)[0]
     if isinstance(noise, Mapping):
@@ -135,7 +135,7 @@ def noise_levels(noise, table: np.ndarray, fields: tuple[str, ...]) -> np.ndarra
 
 
 def as_half_width(width, coords: tuple[str, ...], n: int) -> np.ndarray | None:
-    """Half the box widths, (n, d), or None where every reading is a point reading."""
+    """The (n, d) array of half the box widths, or None where every reading is a point reading."""
     if width is None:
         return None
     if not isinstance(width, Mapping):
@@ -203,7 +203,7 @@ def check_values(values: np.ndarray, n: int, fields: tuple[str, ...]) -> None:
 
 
 def check_shape(points: np.ndarray, domain: Domain) -> None:
-    """Refuse readings outside the shape of the domain, inside an obstacle for example."""
+    """Raise for readings outside the shape of the domain, for example inside an obstacle."""
     outside = np.flatnonzero(~domain.contains(points))
     if outside.size:
         places = "; ".join(f"row {row}: {_place(points[row], domain)}" for row in outside[:3])
@@ -219,7 +219,7 @@ def _place(point: np.ndarray, domain: Domain) -> str:
 
 
 def check_axis(axis: str, position: np.ndarray, half: np.ndarray, domain: Domain) -> None:
-    """Refuse readings whose position ± half box lies outside the domain along one axis."""
+    """Raise for readings whose position ± half box lies outside the domain along one axis."""
     (low, high), slack = domain.bounds(axis), TOLERANCE * domain.extent[domain.index(axis)]
     outside = np.flatnonzero((position - half < low - slack) | (position + half > high + slack))
     if outside.size:
@@ -236,7 +236,7 @@ def check_axis(axis: str, position: np.ndarray, half: np.ndarray, domain: Domain
 
 
 def settle_duplicates(readings, duplicates: str):
-    """The readings with repeated ones refused ("error") or averaged ("mean")."""
+    """The readings after treatment of repeated ones: raise ("error") or average them ("mean")."""
     if duplicates not in ("error", "mean"):
         raise InputError(f'`duplicates` is {duplicates!r}; write "error" or "mean".')
     boxes = () if readings.half_width is None else (readings.half_width,)
@@ -253,7 +253,7 @@ def settle_duplicates(readings, duplicates: str):
 
 
 def first_equal_rows(places: np.ndarray) -> np.ndarray:
-    """For each row, the first row that equals it: (n,) integers."""
+    """The number of the first row that equals each row."""
     places = places + 0.0  # -0.0 and 0.0 are the same place
     order = np.lexsort(places.T)  # stable, so the first of each run is the earliest row
     is_new = np.ones(len(places), bool)
@@ -264,7 +264,7 @@ def first_equal_rows(places: np.ndarray) -> np.ndarray:
 
 
 def check_duplicates(first: np.ndarray, mask: np.ndarray, fields: tuple[str, ...]) -> None:
-    """Refuse two readings of one field at one place, naming both rows."""
+    """Raise for two readings of one field at one place; the error names both rows."""
     for column, field in enumerate(fields):
         rows = np.flatnonzero(mask[:, column])
         _, earliest = np.unique(first[rows], return_index=True)
@@ -280,7 +280,7 @@ def check_duplicates(first: np.ndarray, mask: np.ndarray, fields: tuple[str, ...
 
 
 def mean_of_duplicates(first: np.ndarray, values: np.ndarray, mask: np.ndarray, noise: np.ndarray):
-    """One row per place: the mean reading, its σ (0 where one was not given), and the rows kept.
+    """The rows kept, and per place the mean reading, its mask, and its σ (0 where one was not given).
 
     The mean of m independent readings has σ = sqrt(Σ σᵢ²) / m.
     """

@@ -1,4 +1,4 @@
-"""Columns by name out of tables and xarray datasets."""
+"""Columns by name from CSV tables, pandas frames and xarray datasets."""
 
 import os
 import warnings
@@ -45,7 +45,7 @@ def columns(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, np.ndarray]:
 
 
 def columns_or_numbers(frame: pd.DataFrame, data):
-    """`noise` or `width` with every text replaced by the column of that name."""
+    """The values of `noise` or `width`, with every text replaced by the column of that name."""
     if not isinstance(data, Mapping):
         return data
     return {k: _column(frame, v) if isinstance(v, str) else v for k, v in data.items()}
@@ -62,7 +62,7 @@ def _column(frame: pd.DataFrame, name: str) -> np.ndarray:
 
 
 def flatten(dataset: xr.Dataset | xr.DataArray, fields: Sequence[str] | None):
-    """Every combination of the dataset's dimensions as one row: coordinates, values, units."""
+    """The coordinates, values and units of a dataset, one row per combination of its dimensions."""
     if not isinstance(dataset, xr.Dataset):
         raise InputError(
             f"expected an xarray.Dataset, got {type(dataset).__name__}; a DataArray becomes one by "

@@ -1,4 +1,4 @@
-"""Named axes with their bounds, checked, and the points within them."""
+"""A box of named axes: checked bounds, membership, random points and Gauss–Legendre quadrature."""
 
 import dataclasses
 import functools
@@ -20,19 +20,22 @@ from pgt.core.parser import AXES as AXES
 from pgt.core.types import Key, Point, Points, Scalar
 from pgt.data.dates import are_counted, text
 
-# More nodes of Gauss along an axis take seconds to find.
+# The largest number of Gauss nodes along an axis; computing more takes seconds.
 MAX_GAUSS_NODES = 20_000
-# So many copies of the points are in memory at the same time.
+# The number of copies of the points that are in memory at the same time.
 COPIES_IN_MEMORY = 3
-TOLERANCE = 1e-9  # of the extent: a reading on the boundary must not fall out by a rounding error
+# Points outside by less than this share of the extent count as inside: a reading on the boundary must not
+# be excluded by a rounding error.
+TOLERANCE = 1e-9
 
 
 @checked
 @dataclasses.dataclass(frozen=True)
 class Bounds:
-    """Bounds by axis, of any number of axes. Only strings and numbers: hashable, static under `jit`.
+    """A box: lower and upper bounds of any number of named axes.
 
-    Its points may be counted from an `origin` (origin.py); then so are its bounds.
+    It holds only strings and numbers, so it is hashable and static under `jit`. Points and bounds may be
+    relative to an `origin` (origin.py).
 
     >>> box = Bounds(("x", "t"), ((-1.0, 1.0), (0.0, 3.0)))
     >>> box.contains([[0.0, 1.0], [2.0, 1.0]]).tolist()
@@ -80,7 +83,7 @@ class Bounds:
 
     @property
     def dimension(self) -> int:
-        """Number of axes, time included: the d of points with shape (n, d)."""
+        """The number of axes, time included, which is the d of points with shape (n, d)."""
         return len(self.axes)
 
     def index(self, axis: str) -> int:
@@ -90,17 +93,17 @@ class Bounds:
         return self.axes.index(axis)
 
     def bounds(self, axis: str) -> tuple[float, float]:
-        """Lower and upper bound of one axis."""
+        """The lower and upper bound of one axis."""
         return self.limits[self.index(axis)]
 
     def along(self, axes: Sequence[str]) -> "Bounds":
-        """The same bounds of some of the axes."""
+        """The box of some of the axes."""
         origin = tuple(self.origin[self.index(axis)] for axis in axes) if self.origin else ()
         return Bounds(tuple(axes), tuple(self.bounds(axis) for axis in axes), origin)
 
     @checked
     def moved(self, by: Sequence[float] | Float[np.ndarray, " d"]) -> "Bounds":
-        """The same box, its points counted from `by`.
+        """The same box with points relative to the origin `by`.
 
         >>> box = Bounds(("x",), ((1000.0, 1001.0),)).moved([1000.0])
         >>> box.bounds("x"), float(box.named(np.array([0.5]))["x"])
@@ -114,25 +117,28 @@ class Bounds:
         return Bounds(self.axes, limits, tuple(float(o) for o in by))
 
     def wrapped(self, points, axes: Sequence[str]) -> Float[np.ndarray, "n d"]:
-        """Points less than an extent beyond the ends of some axes, moved by it to the inside.
+        """The points, with those less than an extent beyond an end of these axes moved to the inside.
 
-        Farther ones stay: in other units, or of another axis, they would be hidden among the rest.
+        Points farther away stay: they are probably in other units or of another axis, and checks should
+        find them.
         """
         points, middle = np.array(points, float), self.middle
         for column in map(self.index, axes):
-            extent, away = self.extent[column], points[:, column] - middle[column]
-            beyond = (np.abs(away) > (0.5 + TOLERANCE) * extent) & (np.abs(away) < 1.5 * extent)
-            points[beyond, column] -= np.sign(away[beyond]) * extent
+            extent, from_middle = self.extent[column], points[:, column] - middle[column]
+            beyond = (np.abs(from_middle) > (0.5 + TOLERANCE) * extent) & (
+                np.abs(from_middle) < 1.5 * extent
+            )
+            points[beyond, column] -= np.sign(from_middle[beyond]) * extent
         return points
 
     def named(self, z: Point) -> dict[str, Scalar]:
-        """The coordinates of one point by name, counted from zero."""
+        """The coordinates of one point by name, with the origin added."""
         origin = self.origin or (0.0,) * self.dimension
         moved = (z[i] + o if o else z[i] for i, o in enumerate(origin))
         return {axis: jnp.asarray(c) for axis, c in zip(self.axes, moved, strict=True)}
 
     def to_local(self, axis: str, position: float) -> float:
-        """A position counted from zero as it is counted here."""
+        """A position along an axis, relative to the origin of the box."""
         return position - self.origin[self.index(axis)] if self.origin else position
 
     def contains(self, points) -> Bool[np.ndarray, " n"]:
@@ -152,7 +158,7 @@ class Bounds:
         return points
 
     def from_unit(self, unit: Points) -> Points:
-        """Points of the unit cube as points of the box: what is spread evenly stays so."""
+        """Points of the unit cube mapped to the box."""
         lower, upper = (np.asarray(end, unit.dtype) for end in (self.lower, self.upper))
         return (lower + (upper - lower) * unit).clip(lower, upper)  # rounding may overshoot
 
@@ -162,7 +168,7 @@ class Bounds:
 
     @checked
     def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
-        """At least n Gauss–Legendre nodes, as many along each axis, and weights that sum to the volume.
+        """At least n Gauss–Legendre nodes, equally many along each axis; weights sum to the volume.
 
         >>> points, weights = Bounds(("x",), ((0.0, 2.0),)).quadrature(3)
         >>> round(float(points[:, 0] ** 2 @ weights), 12)  # ∫ x² over (0, 2)
@@ -190,13 +196,15 @@ class Bounds:
 
 @functools.lru_cache(maxsize=32)
 def _gauss(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss–Legendre nodes in [-1, 1] and their weights. NumPy's take the cube of their number, minutes
-    for the thousands that lie in one coordinate; SciPy's the square."""
+    """The Gauss–Legendre nodes in [-1, 1] and their weights.
+
+    SciPy computes n nodes in O(n²). NumPy needs O(n³), which is minutes for thousands of nodes.
+    """
     return roots_legendre(n)
 
 
 def check_names(bounds: Mapping, periodic: Sequence[str], units: Mapping[str, str]) -> None:
-    """Every axis has a name that is known, and what is said of axes is said of these."""
+    """Raise where an axis has an unknown name, or `periodic` or `units` name an axis without bounds."""
     if not bounds:
         raise InputError("Domain() has no axes; write for example Domain(x=(0, 1), t=(0, 1)).")
     for axis in bounds:
@@ -215,7 +223,7 @@ def check_names(bounds: Mapping, periodic: Sequence[str], units: Mapping[str, st
 
 
 def limits_of(axis: str, pair) -> tuple[float, float]:
-    """Two finite numbers, the lower one first."""
+    """The bounds of an axis as two finite numbers, the lower one first; raises where they are not."""
     try:
         low, high = (float(bound) for bound in pair)
     except (TypeError, ValueError):
@@ -232,7 +240,7 @@ def limits_of(axis: str, pair) -> tuple[float, float]:
 
 
 def shown(axis: str, position: float, units: Mapping[str, str]) -> str:
-    """A position along an axis as it was written: with all its digits, or as a date.
+    """A position along an axis as text, with 12 digits or as a date.
 
     >>> shown("x", 431256.75, {}), shown("t", 60.0, {"t": "seconds since 1970-01-01"})
     ('431256.75', '1970-01-01T00:01:00')
@@ -242,13 +250,13 @@ def shown(axis: str, position: float, units: Mapping[str, str]) -> str:
 
 
 def spanned(axis: str, bounds: tuple[float, float], units: Mapping[str, str]) -> str:
-    """The same of two bounds: "(0, 1)"."""
+    """Two bounds of an axis as text: "(0, 1)"."""
     low, high = (shown(axis, bound, units) for bound in bounds)
     return f"({low}, {high})"
 
 
 def no_wall(axis: str) -> str:
-    """Why an axis has no wall."""
+    """The message that says why an axis has no wall."""
     if axis == "t":
         return "time has no walls; its start is `start()`."
     return (

@@ -1,4 +1,8 @@
-"""Where conditions hold: the faces of a box, two ends sewn together, one position at all times."""
+"""Regions on which conditions hold: faces of a box, walls of a shape, periodic seams, single positions.
+
+Every region gives random points for stochastic training and fixed points (Gauss–Legendre or evenly
+spread ones) for least squares. Faces and walls also give outward normals.
+"""
 
 import abc
 from collections.abc import Callable, Sequence
@@ -16,21 +20,23 @@ from pgt.geometry.low_discrepancy import evenly
 from pgt.geometry.shape import Boundary
 
 SIDES = {"lower": (0,), "upper": (1,), "both": (0, 1)}
-# Of a mean over space: nodes per spatial axis, by their number. Ten integrate a wave of three lengths
-# across the box to 1e-5; six would miss a third of it.
+# The number of quadrature nodes per axis of a mean over a box, by the number of spatial axes. Ten nodes
+# integrate a wave of three lengths across the box to 1e-5; six would have an error of a third. More nodes
+# make every evaluation of the mean slower.
 NODES = {1: 24, 2: 10, 3: 7}
-# In a shape, where a field may be steep beside a hole; fewer (True) where time is an axis.
+# The number of quadrature nodes of a mean over a shape, by whether there is time. A field may be steep
+# beside a hole, so there are more nodes than in a box; with time, fewer keep all instants affordable.
 MEAN_NODES_IN_SHAPE = {False: 1024, True: 400}
-# A wall of a shape may bend and have corners, so it has so many times more nodes.
+# A wall of a shape has this many times the nodes of a face, because it may bend and have corners.
 SHAPE_WALL_FACTOR = 4
-# The number of places on a wall by the dimension of space.
+# The greatest number of stored places on a wall, by the dimension of space.
 MAX_WALL_PLACES = {2: 1024, 3: 4096}
-# A mean over space is taken at so many instants in a step, since each costs all its nodes.
+# The number of instants in a training step at which a mean over space is taken; each costs all its nodes.
 INSTANTS_PER_STEP = 8
 
 
 class AbstractRegion(eqx.Module):
-    """Where in a box a condition holds: points at random and fixed ones.
+    """The part of a box in which a condition holds; it gives random points and fixed ones.
 
     >>> import pgt
     >>> walls = pgt.Domain(x=(0, 1), t=(0, 2)).walls("x")
@@ -43,19 +49,19 @@ class AbstractRegion(eqx.Module):
     @property
     @abc.abstractmethod
     def free(self) -> tuple[str, ...]:
-        """The axes that vary all over the region."""
+        """The axes that vary on every part of the region."""
 
     @abc.abstractmethod
     def sample(self, key: Key, n: int) -> Float[Array, "m d"]:
-        """Random points, n of them unless fewer say as much; works under jit."""
+        """n random points, or fewer where more would add nothing; works under jit."""
 
     @abc.abstractmethod
     def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
-        """Fixed points, at least n of them unless fewer say as much."""
+        """At least n fixed points, or fewer where more would add nothing."""
 
 
 class Faces(AbstractRegion):
-    """Some faces of a box, each a pair: an axis, held at its lower (0) or upper (1) bound."""
+    """Some faces of a box, each as a pair of the fixed axis and its lower (0) or upper (1) bound."""
 
     box: Bounds = eqx.field(static=True)
     pairs: tuple[tuple[str, int], ...] = eqx.field(static=True)
@@ -67,27 +73,32 @@ class Faces(AbstractRegion):
         return tuple(axis for axis in self.box.axes if axis not in held)
 
     def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
-        """n points, uniform on the faces, which take turns."""
+        """n uniform points; consecutive points lie on different faces in turn."""
         rows = np.arange(n)
-        turn = rows % len(self.pairs)
+        face = rows % len(self.pairs)
         points = self.box.sample(key, n)
-        return points.at[rows, self._columns[turn]].set(self._bounds[turn])
+        return points.at[rows, self._columns[face]].set(self._bounds[face])
 
     def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
         """At least n Gauss–Legendre points, shared evenly between the faces."""
-        each = -(-n // len(self.pairs))
-        return np.concatenate([self._nodes_of(axis, side, each) for axis, side in self.pairs])
+        per_face = -(-n // len(self.pairs))
+        return np.concatenate([self._nodes_of(axis, side, per_face) for axis, side in self.pairs])
 
     def normal(self, z: Point) -> Float[Array, " d"]:
         """The outward normal of the face on which z lies."""
         return jnp.asarray(self._normals)[self._nearest(z)]
 
     def normal_derivative(self, z: Point, slope: Callable[[str], Scalar]) -> Float[Array, ""]:
-        """Along the outward normal at z; `slope` is asked for those axes only that a normal has."""
+        """The derivative along the outward normal at z, from the derivatives `slope(axis)`.
+
+        `slope` is called only for axes along which some face has a normal.
+        """
         slopes = {axis: slope(axis) for axis, _ in self.pairs}
         normal = self.normal(z)
-        parts = [normal[self.box.index(axis)] * along for axis, along in slopes.items()]
-        return jnp.sum(jnp.stack(parts))
+        products = [
+            normal[self.box.index(axis)] * derivative for axis, derivative in slopes.items()
+        ]
+        return jnp.sum(jnp.stack(products))
 
     @property
     def _columns(self) -> Int[np.ndarray, " faces"]:
@@ -104,19 +115,21 @@ class Faces(AbstractRegion):
         return normals
 
     def _nearest(self, z: Point) -> Int[Array, ""]:
+        """The number of the face nearest to z."""
         distance = jnp.abs(z[self._columns] - self._bounds) / self.box.extent[self._columns]
         return jnp.argmin(distance)
 
     def _nodes_of(self, held: str, side: int, n: int) -> Float[np.ndarray, "m d"]:
+        """At least n Gauss–Legendre points of one face."""
         across = self.box.along([axis for axis in self.box.axes if axis != held])
         points, _ = across.quadrature(n)
         return np.insert(points, self.box.index(held), self.box.bounds(held)[side], axis=1)
 
 
 class Spread(AbstractRegion):
-    """Places spread evenly over a wall, or over space at the start; a normal at each.
+    """A wall, or all of space at the first instant, as evenly spread places with normals.
 
-    Points are drawn from the places alone, so that the normal of the nearest place is that of the point.
+    All points of the region are at these places, so that every point has the exact normal of its place.
     """
 
     box: Bounds = eqx.field(static=True)
@@ -127,59 +140,59 @@ class Spread(AbstractRegion):
 
     @staticmethod
     def on(box: Bounds, parts: Sequence[Boundary]) -> "Spread":
-        """On parts of a boundary: every place stands for as much of it as any other."""
+        """The region on parts of a boundary, with places that all represent the same area."""
         parts = [part for part in parts if len(part.points)]
         if not parts:
             raise InputError("nothing is left of the wall: the condition holds nowhere on it.")
-        found = Boundary.joined(parts)
-        picks = (_along if found.points.shape[1] == 2 else _over)(parts)
-        total = np.asarray(found.weights.sum())
-        return Spread(box, found.points[picks], found.normals[picks], total)
+        boundary = Boundary.joined(parts)
+        chosen = (_along if boundary.points.shape[1] == 2 else _over)(parts)
+        total = np.asarray(boundary.weights.sum())
+        return Spread(box, boundary.points[chosen], boundary.normals[chosen], total)
 
     @staticmethod
     def at_start(box: Bounds, places: Float[np.ndarray, "m k"]) -> "Spread":
-        """All of space at the first moment."""
+        """The region of all of space at the first instant."""
         return Spread(box, places, np.zeros_like(places), np.asarray(0.0), at_once=True)
 
     @property
     def free(self) -> tuple[str, ...]:
-        """Space at the start; time on a wall."""
+        """The spatial axes at the first instant; on a wall, time where there is time."""
         if self.at_once:
             return self.box.spatial_axes
         return ("t",) if self.box.has_time else ()
 
     def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
-        """n places at random, each at a time of its own."""
+        """n random places, each at a random time of its own."""
         place_key, time_key = jax.random.split(key)
         rows = jax.random.randint(place_key, (n,), 0, len(self.places))
         times = jax.random.uniform(time_key, (n,))
         return jnp.asarray(self._timed(jnp.asarray(self.places)[rows], times))
 
     def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
-        """Fixed places, more than n where a wall bends; their times fill the axis evenly."""
+        """Fixed points at the places, SHAPE_WALL_FACTOR n of them on a wall, with evenly spread times."""
         n = n if self.at_once else SHAPE_WALL_FACTOR * n
         count = min(n, len(self.places)) if not self.box.has_time or self.at_once else n
-        rank = np.arange(count)
+        numbers = np.arange(count)
         if self.places.shape[1] == 2 and not self.at_once:
-            rows = (rank * 2 + 1) * len(self.places) // (2 * count)
+            rows = (numbers * 2 + 1) * len(self.places) // (2 * count)
         else:
-            rows = rank % len(self.places)
+            rows = numbers % len(self.places)
         return np.asarray(self._timed(np.asarray(self.places)[rows], evenly(count, 1)[:, 0]))
 
     def normal(self, z: Point) -> Float[Array, " d"]:
-        """The outward normal of the place nearest to z."""
+        """The outward normal at the place nearest to z."""
         k = self.places.shape[1]
-        found = _nearest(jnp.asarray(self.normals), jnp.asarray(self.places), z[:k])
-        return jnp.pad(found, (0, self.box.dimension - k))
+        normal = _nearest(jnp.asarray(self.normals), jnp.asarray(self.places), z[:k])
+        return jnp.pad(normal, (0, self.box.dimension - k))
 
     def normal_derivative(self, z: Point, slope: Callable[[str], Scalar]) -> Float[Array, ""]:
-        """Along the outward normal at z."""
+        """The derivative along the outward normal at z, from the derivatives `slope(axis)`."""
         normal = self.normal(z)
         axes = self.box.spatial_axes
         return jnp.sum(jnp.stack([normal[k] * slope(axis) for k, axis in enumerate(axes)]))
 
     def _timed(self, places, share):
-        """The places with a time each, where there is time."""
+        """The places with a time each, at the given `share` of the time axis, where there is time."""
         if not self.box.has_time:
             return places
         library = jnp if isinstance(places, jax.Array) else np
@@ -192,21 +205,27 @@ class Spread(AbstractRegion):
 def _nearest(
     normals: Float[Array, "m k"], places: Float[Array, "m k"], place: Float[Array, " k"]
 ) -> Float[Array, " k"]:
-    """The normal at the nearest of the places."""
+    """The normal of the place nearest to `place`."""
     return normals[jnp.argmin(jnp.sum((places - place) ** 2, axis=1))]
 
 
 def _along(parts: Sequence[Boundary]) -> Int[np.ndarray, " m"]:
-    """Which points to take of walls in the plane: they stand in order along them."""
+    """The indices of points of walls in the plane that represent equal lengths.
+
+    The points of a wall in the plane are in order along it.
+    """
     weights = np.concatenate([part.weights for part in parts])
     count = min(MAX_WALL_PLACES[2], len(weights))
-    share = (np.arange(count) + 0.5) / count + 1e-9  # beside the ends of places
+    share = (np.arange(count) + 0.5) / count + 1e-9  # shifted off the ends of the points' intervals
     picks = np.searchsorted(np.cumsum(weights) / weights.sum(), share)
     return picks.clip(0, len(weights) - 1)
 
 
 def _over(parts: Sequence[Boundary]) -> Int[np.ndarray, " m"]:
-    """Which points to take of walls in space: of each the first, which fill it, by its area."""
+    """The indices of points of walls in space, as many of each wall as its share of the area.
+
+    The first points of a wall fill it evenly, so the first ones are taken.
+    """
     areas = np.array([part.weights.sum() for part in parts])
     sizes = np.array([len(part.points) for part in parts])
     ends = np.round(np.cumsum(areas) / areas.sum() * min(MAX_WALL_PLACES[3], sizes.sum())).astype(
@@ -220,8 +239,10 @@ def _over(parts: Sequence[Boundary]) -> Int[np.ndarray, " m"]:
 
 
 class Seam(AbstractRegion):
-    """The two ends of an axis, where what is periodic is sewn together. Its points are at the lower,
-    `where` a shape reaches it."""
+    """The two ends of a periodic axis, which are one place.
+
+    Its points are on the lower end. `where` is the part of that end inside the shape, if there is one.
+    """
 
     box: Bounds = eqx.field(static=True)
     axis: str = eqx.field(static=True)
@@ -241,7 +262,7 @@ class Seam(AbstractRegion):
         return self._lower.nodes(n)
 
     def ends(self, z: Point) -> tuple[Float[Array, " d"], Float[Array, " d"]]:
-        """z moved to the lower end, and to the upper."""
+        """z moved to the lower end and z moved to the upper end."""
         column = self.box.index(self.axis)
         lower, upper = self.box.bounds(self.axis)
         z = jnp.asarray(z)
@@ -253,10 +274,10 @@ class Seam(AbstractRegion):
 
 
 class Instants(AbstractRegion):
-    """One position at all times, or all of space (`position` None), of which a mean is taken.
+    """One position at all times, or the mean over all of space at all times (`position` None).
 
-    Where time is held, too, or where there is none, it is a single point. `places` and `shares` are
-    those of which a mean is taken, where space has a shape.
+    Where the position includes a time, or where there is no time axis, the region is a single point.
+    Where space has a shape, `places` and `shares` are the quadrature nodes and weights of the mean.
     """
 
     box: Bounds = eqx.field(static=True)
@@ -266,11 +287,11 @@ class Instants(AbstractRegion):
 
     @property
     def free(self) -> tuple[str, ...]:
-        """("t",), or () where there is one instant only."""
+        """("t",), or () where the region has one instant only."""
         return ("t",) if self.box.has_time and "t" not in dict(self.position or ()) else ()
 
     def sample(self, key: Key, n: int) -> Float[Array, "m d"]:
-        """At random times; few of them where each is a mean over many nodes."""
+        """Points at n random times; at most INSTANTS_PER_STEP where each is a mean over many nodes."""
         if not self.free:
             return jnp.asarray(self._centre)[None]
         count = min(n, INSTANTS_PER_STEP) if self.position is None else n
@@ -279,7 +300,7 @@ class Instants(AbstractRegion):
         return points.at[:, self.box.index("t")].set(times[:, 0])
 
     def nodes(self, n: int) -> Float[np.ndarray, "m d"]:
-        """At n Gauss–Legendre times."""
+        """Points at n Gauss–Legendre times."""
         if not self.free:
             return self._centre[None]
         times, _ = self.box.along(self.free).quadrature(max(n, 1))
@@ -288,7 +309,7 @@ class Instants(AbstractRegion):
         return points
 
     def mean_nodes(self, z: Point) -> tuple[Float[Array, "q d"], Float[np.ndarray, " q"]]:
-        """Where a field is asked for at the time of z, and the weights of its mean."""
+        """The points at the time of z at which the field is evaluated, and the weights of their mean."""
         if self.position is not None:
             return jnp.asarray(z)[None], np.ones(1)
         axes = self.box.spatial_axes
@@ -302,7 +323,7 @@ class Instants(AbstractRegion):
 
     @property
     def _centre(self) -> Float[np.ndarray, " d"]:
-        """The position; elsewhere the middle."""
+        """The position; along axes that it does not give, the middle of the box."""
         held = dict(zip(self.box.axes, self.box.middle, strict=True)) | dict(self.position or ())
         return np.array([held[axis] for axis in self.box.axes])
 
@@ -310,7 +331,7 @@ class Instants(AbstractRegion):
 def walled_ends(
     box: Bounds, periodic: Sequence[str], axis: str | Sequence[str] | None, side: str
 ) -> tuple[tuple[str, int], ...]:
-    """The ends of some spatial axes, or of all that are not periodic: each an axis and 0 or 1."""
+    """The ends of the given spatial axes, or of all that are not periodic, as pairs (axis, 0 or 1)."""
     walled = tuple(name for name in box.spatial_axes if name not in periodic)
     axes = (axis,) if isinstance(axis, str) else tuple(axis or walled)
     for name in axes:

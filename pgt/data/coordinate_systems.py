@@ -1,12 +1,12 @@
-"""Coordinates of space other than x, y and z: lengths along their axes, volumes and areas.
+"""Cylindrical and spherical coordinates: scale factors, volumes and areas.
 
-In orthogonal coordinates q with scale factors h, a step dq along an axis has the length h dq, and a box
-of such steps the volume J dq dq ..., where J is the product of the scale factors and of what the axes
-that are left out add: a full turn, 2 pi, or a whole sphere, 4 pi. With them
+In orthogonal coordinates q with scale factors h, a step dq along an axis has the length h dq. A box of
+such steps has the volume J dq dq ..., where J is the product of the scale factors and of a factor for the
+axes that are left out: 2 pi for a full turn, 4 pi for a whole sphere. Then
 
     grad u = (1/h) u_q,     div F = sum (1/h) F_q + F s,     s = (1/h) d ln(J/h)/dq
 
-for every axis. `TURNS` says s, by which a flux is thinned out as it spreads.
+for every axis. `TURNS` holds s, which says how a flux is diluted as it spreads.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ AXES_OF = {
     CYLINDRICAL: ("r", "θ", "z"),  # θ is the angle around the axis
     SPHERICAL: ("r", "θ"),  # θ is the angle from the axis
 }
-# By axis, formulas of the scale factor h, and of s; of all others h = 1 and s = 0.
+# The formulas of the scale factors h and of s by axis; for all other axes h = 1 and s = 0.
 SCALES = {CARTESIAN: {}, CYLINDRICAL: {"θ": "r"}, SPHERICAL: {"θ": "r"}}
 TURNS = {
     CARTESIAN: {},
@@ -38,7 +38,7 @@ TURNS = {
 
 
 def system_of(name: str, axes: Sequence[str]) -> str:
-    """The system that is called by a name, where its axes are named so.
+    """The coordinate system of a name or alias; raises where the axes do not fit it.
 
     >>> system_of("polar", ("r", "t"))
     'cylindrical'
@@ -65,7 +65,7 @@ def system_of(name: str, axes: Sequence[str]) -> str:
 
 
 def check_limits(system: str, bounds: Mapping[str, tuple[float, float]]) -> None:
-    """Raise where a radius is negative, or an angle from the axis beyond half a turn."""
+    """Raise where a radius is negative, or a range of angles is too large."""
     if "r" in bounds and bounds["r"][0] < 0:
         raise InputError(
             f"Domain(r={bounds['r']}): a radius is not negative; write r=(0, ...) to begin at the axis."
@@ -81,7 +81,7 @@ def check_limits(system: str, bounds: Mapping[str, tuple[float, float]]) -> None
 
 
 def volume_factor(system: str, point: Mapping[str, Any]) -> Any:
-    """J where the coordinates have these values, numbers or arrays.
+    """The volume factor J at coordinates that are numbers or arrays.
 
     >>> volume_factor("spherical", {"r": 2.0, "t": 0.0}) / np.pi
     16.0
@@ -102,7 +102,7 @@ def area_factor(system: str, point: Mapping[str, Any], normal: str) -> Any:
 def scale_factors(
     system: str, axes: Sequence[str], points: Float[np.ndarray, "n d"]
 ) -> Float[np.ndarray, "n d"]:
-    """h of every axis at points; 1 for time."""
+    """The scale factor h of every axis at points; 1 for time."""
     found = np.ones((len(points), len(axes)))
     for axis, formula in SCALES[system].items():
         if axis in axes:

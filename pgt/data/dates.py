@@ -1,7 +1,7 @@
-"""Dates on the time axis: inside they are seconds, counted from 1970 as files do, outside dates.
+"""Dates on the time axis: the library computes with seconds since 1970 and shows dates to users.
 
-A date is a `datetime64`, a `datetime`, or ISO text such as "2024-05-01T12:00"; with a zone, "…+02:00", it
-is converted, without one it is taken as it stands. Coefficients then count time in seconds.
+A date is a `datetime64`, a `datetime`, or ISO text such as "2024-05-01T12:00". A date with a zone,
+"…+02:00", is converted to UTC; one without a zone is used as it is. Coefficients are then in seconds.
 """
 
 import datetime
@@ -22,7 +22,7 @@ ISO = re.compile(r"\s*\d{4}-\d{2}-\d{2}([T ].*)?\s*")
 
 
 def is_date(value: Any) -> bool:
-    """Whether one value is a date, and no number.
+    """Whether one value is a date.
 
     >>> [is_date(v) for v in ("2024-05-01", np.datetime64("2024-05-01"), "0.5", 1.7e9)]
     [True, True, False, False]
@@ -33,10 +33,10 @@ def is_date(value: Any) -> bool:
 
 
 def are_dates(data: Any) -> bool:
-    """Whether a column, or one value, holds dates: its first that is not empty is one."""
+    """Whether a column, or one value, holds dates, judged by its first cell that is not empty."""
     try:
         array = np.asarray(data)
-    except (TypeError, ValueError):  # neither a column nor a value: whoever reads it says so
+    except (TypeError, ValueError):  # neither a column nor a value; later checks say so
         return False
     if array.dtype.kind in "MOUT":
         cells = (cell for cell in array.ravel().tolist() if not pd.isna(cell))
@@ -64,7 +64,7 @@ def seconds(where: str, data: Any) -> Float[np.ndarray, "..."]:
 
 
 def as_seconds(where: str, data: Any, unit: str | None) -> Float[np.ndarray, "..."]:
-    """Dates as numbers of a time axis, which may count in any unit since any moment.
+    """Dates as numbers of a time axis with any unit and any origin, "minutes since 2024-03-12".
 
     >>> as_seconds("t", ["2024-03-12T10:30"], "minutes since 2024-03-12T10:00").tolist()
     [30.0]
@@ -98,7 +98,7 @@ def dates(since: Float[np.ndarray, "..."]) -> np.ndarray:
 
 
 def text(since: float) -> str:
-    """One date as text, without what is zero at its end.
+    """One date as text; milliseconds are left out if they are zero.
 
     >>> text(1714564800.0), text(1714564800.25)
     ('2024-05-01T12:00:00', '2024-05-01T12:00:00.250')
@@ -108,12 +108,12 @@ def text(since: float) -> str:
 
 
 def are_counted(units: Mapping[str, str]) -> bool:
-    """Whether the time of something with these units is a date."""
+    """Whether time in these units is shown as dates."""
     return units.get("t") == UNIT
 
 
 def without_dates(points: Any, units: Mapping[str, str] | None, where: str = "points") -> tuple:
-    """Columns by axis with seconds in the place of dates, and the units, which then tell."""
+    """The columns by axis with dates replaced by seconds, and the units with that of time."""
     columns = {str(name): points[name] for name in points} if _has_columns(points) else {}
     if "t" not in columns or not are_dates(columns["t"]):
         return points, units
@@ -137,7 +137,7 @@ def start_of(dataset: xr.Dataset) -> float | None:
 
 
 def counted_from(dataset: xr.Dataset, start: float | None) -> xr.Dataset:
-    """The dataset with seconds after `start` as its time; as it is where there is none."""
+    """The dataset with time in seconds after `start`; unchanged where either has no date."""
     if start is None or start_of(dataset) is None:
         return dataset
     time = dataset["t"].copy(data=seconds("t", dataset["t"].to_numpy()) - start)

@@ -1,7 +1,8 @@
-"""Where the field is sought, in space and time.
+"""The domain of a field in space and time.
 
-The domain owns its geometry: what is inside, points to enforce an equation at, and the walls, the start
-and the seams on which conditions hold. Whoever needs points asks it, and computes none from its bounds.
+The domain owns its geometry: it tells which points are inside, gives collocation points and quadrature,
+and the walls, the start and the seams on which conditions hold. Other modules ask the domain for points
+and do not compute them from its bounds.
 """
 
 import copy
@@ -42,7 +43,7 @@ from pgt.geometry.shape import AbstractShape, Boundary, Shape
 from pgt.geometry.shape_storage import shape_from_dict, shape_to_dict
 from pgt.geometry.walls import part_where
 
-# The state at the start is imposed at so many places.
+# The number of places in a shape at which the initial state is imposed.
 START_PLACES = 1024
 Real = float | int | np.floating | np.integer
 
@@ -50,26 +51,26 @@ Real = float | int | np.floating | np.integer
 @checked
 @dataclasses.dataclass(frozen=True, init=False, repr=False)
 class Domain:
-    """Named, bounded axes, any of r, θ, x, y, z, t, always kept in that order.
+    """The named and bounded axes of a problem: any of r, θ, x, y, z, t, always in that order.
 
-    It holds only strings and numbers: hashable, static under `jit`, and written to JSON as it is. A
-    property takes no argument and is known at once; a method takes arguments, or computes points.
+    A domain is hashable, static under `jit`, and written to JSON. Properties cost nothing; methods take
+    arguments or compute points.
 
     Parameters
     ----------
     periodic
         Spatial axes whose two ends are one place.
     units
-        By axis, for labels and to compare with those of the readings.
+        Units by axis, for labels and for comparison with those of the readings.
     coordinates
         "cartesian"; "cylindrical" (or "polar", "axisymmetric") with r, θ and z, of which r is the
         distance from an axis; "spherical" with r, the distance from a point, and θ, the angle from an
         axis. `lap`, `div` and `grad` of the equation follow, and so do fluxes and totals.
     shape
-        What of the box is meant, where it is not all: `Disk(...) - Disk(...)`, or `-Disk(...)` for an
-        obstacle. Its walls have the names of the shapes.
+        The part of the box that is the domain, if not all of it: `Disk(...) - Disk(...)`, or `-Disk(...)`
+        for an obstacle. Its walls have the names of the shapes.
     **bounds
-        A pair of numbers for each axis; of dates for t, t=("2024-05-01T12:00", "2024-05-01T13:00").
+        A pair of numbers for each axis; for t also of dates, ("2024-05-01T12:00", "2024-05-01T13:00").
 
     >>> domain = Domain(t=(0, 2), x=(-1, 1), periodic=("x",), units={"t": "s"})
     >>> domain.axes, domain.bounds("t"), domain.extent.tolist()
@@ -114,8 +115,10 @@ class Domain:
 
     @classmethod
     def around(cls, points: Mapping, **options) -> "Domain":
-        """The smallest box that holds points, columns by axis; along an axis on which they all are at one
-        place it has length 1. `options` are `periodic`, `units` and `shape`.
+        """The smallest box around points, which are columns by axis.
+
+        Along an axis on which all points have one position, the box has length 1. `options` are
+        `periodic`, `units` and `shape`.
 
         >>> Domain.around({"x": [0.2, 0.9, 0.5], "t": [3.0, 3.0, 3.0]})
         Domain(x=(0.2, 0.9), t=(2.5, 3.5))
@@ -169,7 +172,7 @@ class Domain:
 
     @property
     def dimension(self) -> int:
-        """Number of axes, time included: the d of points with shape (n, d)."""
+        """The number of axes, time included, which is the d of points with shape (n, d)."""
         return self.box.dimension
 
     @checked
@@ -179,19 +182,19 @@ class Domain:
 
     @checked
     def bounds(self, axis: str) -> tuple[float, float]:
-        """Lower and upper bound of one axis."""
+        """The lower and upper bound of one axis."""
         return self.box.bounds(axis)
 
     # ---------------------------------------------------------------------------------- inside
 
     @property
     def _filled(self) -> Bounds | Body:
-        """Who answers for the inside: the box itself, where there is no shape."""
+        """The object that samples the inside: the box, or its body where there is a shape."""
         return self.box if self.shape is None else self._body()
 
     @property
     def space(self) -> "Domain":
-        """The same domain without its time.
+        """The domain without time.
 
         >>> Domain(x=(0, 1), t=(0, 2)).space
         Domain(x=(0, 1))
@@ -206,7 +209,7 @@ class Domain:
 
     @property
     def volume(self) -> float:
-        """Length, area or volume, times how long the domain is looked at."""
+        """The length, area or volume of space, times the duration."""
         return math.prod(self.extent) if self.shape is None else self._body().volume
 
     def contains(self, points) -> Bool[np.ndarray, " n"]:
@@ -214,7 +217,7 @@ class Domain:
         return self._filled.contains(points)
 
     def distance(self, points) -> Float[np.ndarray, " n"]:
-        """How far the nearest wall of the shape is from every point; below zero inside."""
+        """The distance from each point to the nearest wall of the shape, negative inside."""
         return self._body().distance(self.box.as_points(points))
 
     def sample(self, key: Key, n: int) -> Float[Array, "{n} d"]:
@@ -223,9 +226,9 @@ class Domain:
 
     @checked
     def near_walls(self, key: Key, n: int, reach: float) -> Float[Array, "{n} d"]:
-        """n independent points, the denser the closer a wall of the shape is: as e^(-distance / reach).
+        """n independent points with density proportional to e^(-distance to the shape's walls / reach).
 
-        The reach is a share of the box's shortest side in space. Without a shape they are uniform.
+        `reach` is a share of the box's shortest side in space. Without a shape the points are uniform.
         """
         if not isinstance(key, jax.Array) or n < 0 or not reach > 0:
             raise InputError("near_walls: write a key, jax.random.key(0), and n and reach above 0.")
@@ -234,7 +237,7 @@ class Domain:
         return self._body().near_walls(key, n, reach)
 
     def from_unit(self, unit: Points) -> Points:
-        """Points of the unit cube as points of the domain: what is spread evenly stays so."""
+        """Points of the unit cube mapped to the domain; evenly spread points stay evenly spread."""
         is_float = getattr(getattr(unit, "dtype", None), "kind", "") == "f"
         if not is_float or unit.shape[-1:] != (self.dimension,):
             columns = ", ".join(self.axes)
@@ -283,9 +286,9 @@ class Domain:
         side: str = "both",
         where: str | None = None,
     ) -> Faces | Spread:
-        """The ends of some spatial axes, or of all that are not periodic.
+        """The region of the ends of the given spatial axes, or of all that are not periodic.
 
-        `side` is "lower", "upper" or "both"; `where` a condition that chooses a part of them.
+        `side` is "lower", "upper" or "both"; `where` is a condition that selects a part, such as "y > 0".
 
         >>> Domain(x=(0, 1), y=(0, 1), t=(0, 1), periodic=("y",)).walls().pairs
         (('x', 0), ('x', 1))
@@ -296,7 +299,7 @@ class Domain:
 
     @checked
     def wall(self, name: str, where: str | None = None) -> Spread:
-        """The walls of the shape that have this name, or that part of them where a condition holds.
+        """The region of the shape's walls of this name, or of the part where the condition `where` holds.
 
         >>> from pgt.geometry import Disk
         >>> disk = Domain(x=(-1, 1), y=(-1, 1), shape=Disk(name="rim"))
@@ -313,7 +316,7 @@ class Domain:
         side: str = "both",
         where: str | None = None,
     ) -> list[Boundary]:
-        """The points of a wall, or without its name of ends of the box, with their weights."""
+        """The points of a named wall, or of ends of the box, with normals and weights."""
         parts = (
             self._parts_of_ends(axis, side, where) if wall is None else self._parts_of_wall(wall)
         )
@@ -327,7 +330,7 @@ class Domain:
         ]
 
     def start(self) -> AbstractRegion:
-        """The whole of space at the first moment."""
+        """The region of all of space at the first instant."""
         self.box.index("t")  # Refuses a domain without time.
         if self.shape is None:
             return Faces(self.box, (("t", 0),))
@@ -335,7 +338,7 @@ class Domain:
 
     @checked
     def seam(self, axis: str) -> Seam:
-        """The two ends of an axis, as one place."""
+        """The region of the two ends of a periodic axis, which are one place."""
         self.box.index(axis)
         if self.shape is None or axis == "t":
             return Seam(self.box, axis)
@@ -343,17 +346,19 @@ class Domain:
 
     @checked
     def instants(self, position: Mapping[str, float] | None = None) -> Instants:
-        """A position, or all of space where none is given, at every time; at one, if it names a t."""
+        """The region of one position, or of the mean over space; at all times unless a t is given."""
         for axis in position or ():
             self.box.index(axis)
-        here = None
+        local_position = None
         if position is not None:
-            here = tuple((axis, self.box.to_local(axis, at)) for axis, at in position.items())
+            local_position = tuple(
+                (axis, self.box.to_local(axis, at)) for axis, at in position.items()
+            )
         if self.shape is None:
-            return Instants(self.box, here)
-        if here is not None:
-            self._check_inside(dict(here))
-            return Instants(self.box, here)
+            return Instants(self.box, local_position)
+        if local_position is not None:
+            self._check_inside(dict(local_position))
+            return Instants(self.box, local_position)
         nodes = Body(self.space.box, self.shape).quadrature(MEAN_NODES_IN_SHAPE[self.has_time])
         return Instants(self.box, None, *nodes)
 
@@ -397,7 +402,7 @@ class Domain:
 
     @checked
     def moved(self, by: Sequence[float] | Float[np.ndarray, " d"]) -> "Domain":
-        """The same domain, its points counted from `by` (origin.py)."""
+        """The same domain with points relative to the origin `by` (origin.py)."""
         other = copy.copy(self)
         object.__setattr__(other, "box", self.box.moved(by))
         if self.shape is not None:
@@ -408,7 +413,7 @@ class Domain:
     # ----------------------------------------------------------------------------------- as JSON
 
     def to_dict(self) -> dict:
-        """Plain lists and dictionaries, for JSON."""
+        """The domain as plain lists and dictionaries, for JSON."""
         bounds = {axis: list(self.bounds(axis)) for axis in self.axes}
         plain = {"bounds": bounds, "periodic": list(self.periodic), "units": self.units}
         if self.coordinates != CARTESIAN:
@@ -418,7 +423,7 @@ class Domain:
     @classmethod
     @checked
     def from_dict(cls, data: Mapping) -> "Domain":
-        """The inverse of `to_dict`."""
+        """The domain that `to_dict` wrote."""
         if set(data) - {"shape", "coordinates"} != {
             "bounds",
             "periodic",

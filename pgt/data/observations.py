@@ -1,4 +1,4 @@
-"""What the sensors read: points, values, what is hidden, how noisy, and over which box."""
+"""Readings of sensors: positions, values, mask, noise, and the box over which a reading is an average."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -22,8 +22,7 @@ from pgt.data.units import require_same
 
 
 class Measured(NamedTuple):
-    """The readings of one field: their row numbers, where they were taken, what they say and how
-    noisy they are, σ = 0 where it was not given; in float64."""
+    """The readings of one field in float64: row numbers, positions, values, and σ (0 where not given)."""
 
     rows: Int[np.ndarray, " m"]
     points: Float[np.ndarray, "m d"]
@@ -32,12 +31,12 @@ class Measured(NamedTuple):
 
     @property
     def typical_noise(self) -> float:
-        """σ of those readings for which it was given, a root mean square; 0 where for none."""
+        """The root mean square of the given σ; 0 where none is given."""
         return typical(self.noise)
 
 
 def typical(noise: Float[np.ndarray, "..."]) -> float:
-    """The root mean square of the σ that were given: 0 stands for one that was not.
+    """The root mean square of the positive σ; 0 stands for a σ that is not given.
 
     >>> typical(np.array([3.0, 4.0, 0.0])) == np.sqrt(12.5), typical(np.zeros(2))
     (np.True_, 0.0)
@@ -95,7 +94,7 @@ class Observations(eqx.Module):
         Parameters
         ----------
         points : (n, d) array with columns `coords`, or a dict of (n,) arrays by axis; t may be dates.
-        values : (n, c) array with columns `fields`, or a dict of (n,) arrays by field; NaN: hidden.
+        values : (n, c) array with columns `fields`, or a dict of (n,) arrays by field; NaN is hidden.
         coords, fields : names of the columns; may be left out where a dict names them.
         noise : σ of the readings: one number, a dict by field, or (n, c).
         width : full box widths by axis, a number or (n,) each, for readings that are averages.
@@ -182,7 +181,7 @@ class Observations(eqx.Module):
     @classmethod
     @checked
     def none(cls, coords: Sequence[str], fields: Sequence[str]) -> "Observations":
-        """No readings at all, of an equation that is solved without any.
+        """Empty readings, for an equation that is solved without any.
 
         >>> len(Observations.none(("x", "t"), ("u",)))
         0
@@ -198,13 +197,13 @@ class Observations(eqx.Module):
 
     @property
     def hidden_fields(self) -> tuple[str, ...]:
-        """Fields without a single reading."""
+        """The fields without any reading."""
         seen = np.asarray(self.mask).any(axis=0).reshape(-1)
         return tuple(f for f, is_seen in zip(self.fields, seen, strict=True) if not is_seen)
 
     @checked
     def measured(self, field: str) -> Measured:
-        """The readings of one field; none where it is not among the fields.
+        """The readings of one field; empty where it is not among the fields.
 
         >>> readings = Observations.from_arrays({"x": [0.2, 0.4]}, {"u": [float("nan"), 3.0]})
         >>> readings.measured("u").rows.tolist(), readings.measured("u").values.tolist()
@@ -219,7 +218,7 @@ class Observations(eqx.Module):
 
     @checked
     def read(self, field: Callable) -> Float[np.ndarray, "*k n c"]:
-        """What these sensors would read of a field: averages where a reading is one over a box.
+        """What these sensors would read of a field; box readings are averages over their boxes.
 
         `field` maps points (m, d) to values (m, c), or to those of many fields, (k, m, c).
 
@@ -235,8 +234,10 @@ class Observations(eqx.Module):
 
     @checked
     def check_inside(self, domain: Domain) -> None:
-        """Raise unless every reading, its box included, lies in the domain, in the same units; on a
-        periodic axis, where `wrapped` puts it."""
+        """Raise unless every reading, its box included, lies in the domain and has its units.
+
+        Along a periodic axis the position after `wrapped` counts.
+        """
         if self.coords != domain.axes:
             raise InputError(
                 f"the readings have coordinates {self.coords} but the domain has axes "
@@ -249,7 +250,7 @@ class Observations(eqx.Module):
                 "the domain": domain.units.get(axis),
             }
             require_same(axis, units)
-            # a box may reach across the seam of a periodic axis, its centre may not
+            # A box may reach across the seam of a periodic axis; its center may not.
             is_box = self.half_width is not None and axis not in domain.periodic
             half = np.asarray(self.half_width)[:, column] if is_box else np.zeros(len(self))
             _checks.check_axis(axis, np.asarray(positions)[:, column], half, domain)
@@ -258,7 +259,7 @@ class Observations(eqx.Module):
 
     @checked
     def wrapped(self, domain: Domain) -> "Observations":
-        """The same readings, those beyond the ends of a periodic axis at the place that it is inside.
+        """The readings, with those beyond an end of a periodic axis moved to the equivalent place inside.
 
         >>> readings = Observations.from_arrays({"x": [1.25, 0.5]}, {"u": [1.0, 2.0]})
         >>> readings.wrapped(Domain(x=(0, 1), periodic=("x",))).points.tolist()
@@ -272,7 +273,7 @@ class Observations(eqx.Module):
 
     @checked
     def aligned(self, fields: Sequence[str]) -> "Observations":
-        """The same readings with exactly these fields in this order, absent ones hidden."""
+        """The readings with exactly these fields in this order; absent fields are hidden."""
         fields = _checks.check_names("fields", fields)
         for name in self.fields:
             if name not in fields:
@@ -294,7 +295,7 @@ class Observations(eqx.Module):
         )
 
     def take(self, indices) -> "Observations":
-        """Some of the rows; traced indices are welcome."""
+        """The readings in some of the rows; JAX may trace the indices."""
         if isinstance(indices, jax.Array):
             return jax.tree.map(lambda leaf: jnp.asarray(leaf)[indices], self)
         try:
@@ -316,10 +317,10 @@ class Observations(eqx.Module):
 def cell_quadrature(
     observations: Observations, order: int = 3, axes: Sequence[str] | None = None
 ) -> tuple[Float[Array | np.ndarray, "n q d"], Float[np.ndarray, " q"]]:
-    """Gauss–Legendre nodes in each reading's box: its average is Σ_q weights[q] u(nodes[:, q]).
+    """The Gauss–Legendre nodes in each box, and weights: the average is Σ_q weights[q] u(nodes[:, q]).
 
-    Only axes along which some box has a width are subdivided, `order` nodes each. Under `jit` the
-    widths are unknown while tracing: name the axes then, or all are subdivided.
+    Axes along which some box has a width get `order` nodes, the others one. Under `jit` the widths are
+    unknown while tracing; then name the `axes`, or all axes get `order` nodes.
 
     >>> reading = Observations.from_arrays({"x": [1.0]}, {"u": [1.0]}, width={"x": 2.0})
     >>> nodes, weights = cell_quadrature(reading)
@@ -356,7 +357,7 @@ def _has_width(half: Float[Array | np.ndarray, "n d"]) -> Bool[np.ndarray, " d"]
 # ------------------------------------------------------------------------------- limits of precision
 
 LARGEST_NUMBER, SMALLEST_NUMBER = 1e30, 1e-30  # products of two such numbers still have digits
-FARTHEST_ORIGIN = 1e11  # away, in extents: beyond, even in double precision few positions differ
+FARTHEST_ORIGIN = 1e11  # in extents; farther away double precision can hardly tell positions apart
 
 
 def check_limits(observations: Observations, domain: Domain) -> None:
@@ -397,11 +398,11 @@ def sample(
     seed: Seed = 0,
     record_noise: bool = False,
 ) -> Observations:
-    """Readings at `n` different grid points of a known field, chosen at random.
+    """Readings at `n` different random grid points of a known field, with Gaussian noise.
 
-    Gaussian noise is added: a number η means σ = η · std of the sampled values, field by field; a
-    dict gives σ itself by field. `record_noise` keeps σ in the result; real users seldom know it.
-    The same seed picks the same points whatever the noise.
+    If `noise` is a number η, then σ = η · std of the sampled values for each field; a dict gives σ itself
+    by field. `record_noise` keeps σ in the result; real users seldom know it. The same seed chooses the
+    same points for any noise.
 
     >>> truth = xr.Dataset({"u": ("x", [0.0, 1.0, 4.0, 9.0])}, {"x": [0.0, 1.0, 2.0, 3.0]})
     >>> readings = sample(truth, n=3, noise=0.05)
@@ -435,7 +436,7 @@ def sample(
 
 
 def readings_from(observations: Observations, start: float | None) -> Observations:
-    """The readings with seconds after `start` as their time; as they are where there is none."""
+    """The readings with time in seconds after `start`; unchanged where `start` is None."""
     if start is None or "t" not in observations.coords:
         return observations
     moved = np.array(observations.points, float)

@@ -1,18 +1,18 @@
-"""Where coordinates and values are counted from, so that none of their digits is lost.
+"""Origins of coordinates and values, which keep digits that single precision would lose.
 
-Unix time over an hour, metres of a national grid over a metre, 101325 ± 10 Pa: in single precision what
-varies is lost beside what does not. So what is far from zero is counted from an origin, subtracted here,
-in double precision, before anything else is computed:
+Examples are Unix time over an hour, meters of a national grid over a meter, and 101325 ± 10 Pa: in single
+precision the variation is lost beside the large constant. So an origin is subtracted in double precision
+from everything that is far from zero, before anything else is computed:
 
     local coordinate = coordinate - origin        local value = value - origin of the field
 
-Models, kernels, collocation points and readings that are fitted are local. Equations and conditions are
-written in physical numbers, and see them: whatever asks for a coordinate, or for the value of a field,
-that has an origin is given local + origin, and the fit is then computed in double precision, where that
-sum keeps its digits (`needs_double` in problem/assembly.py). Derivatives are the same in both. Answers
-are local + origin in double precision.
+Models, kernels, collocation points and fitted readings are local. Equations and conditions are in
+physical numbers: where they use a coordinate, or the value of a field, that has an origin, they get
+local + origin, and the fit is then computed in double precision, in which that sum keeps its digits
+(`needs_double` in problem/assembly.py). Derivatives are the same in both. Answers are local + origin in
+double precision.
 
-Where nothing is far from zero there is no origin, and local is physical.
+Where nothing is far from zero there is no origin, and local numbers are physical.
 """
 
 import dataclasses
@@ -24,14 +24,17 @@ from jaxtyping import Float
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 
-QUANTILE = "_quantile@"  # in a table, between the name of a quantity and the quantile
-# Beyond so many extents or spreads from zero, single precision loses a millionth of them.
+QUANTILE = (
+    "_quantile@"  # separates the name of a quantity from the quantile in the names of columns
+)
+# Axes and fields get an origin if they are this many extents or spreads from zero; there single precision
+# resolves a few millionths of an extent.
 MAX_OFFSET = 30.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Origin:
-    """By name, the axes and fields that are counted from elsewhere than zero, and from where.
+    """The origins of the axes and fields that have one, by name.
 
     >>> day = Domain(x=(0, 1), t=(1714564800, 1714568400))
     >>> readings = Observations.from_arrays({"x": [0.5], "t": [1714566600]}, {"u": [1.0]})
@@ -44,7 +47,7 @@ class Origin:
 
     @staticmethod
     def of(observations: Observations, domain: Domain) -> "Origin":
-        """The start of every axis, and the mean of every field, that is far from zero."""
+        """The origins of readings: the start of every axis and the mean of every field far from zero."""
         shifts = []
         for axis, low, extent in zip(domain.axes, domain.lower, domain.extent, strict=True):
             if max(abs(low), abs(low + extent)) > MAX_OFFSET * extent:
@@ -59,29 +62,29 @@ class Origin:
         return bool(self.shifts)
 
     def along(self, names: Iterable[str]) -> Float[np.ndarray, " n"]:
-        """The origin of each of these axes or fields; 0 where it is zero itself."""
+        """The origin of each of these axes or fields; 0 where it has none."""
         known = dict(self.shifts)
         return np.array([known.get(name, 0.0) for name in names], float)
 
     def local(self, points: Float[np.ndarray, "n d"], axes: Iterable[str]) -> np.ndarray:
-        """Points as they are counted from here; in double precision."""
+        """The points relative to the origin, in double precision."""
         return np.asarray(points, float) - self.along(axes) if self else points
 
     def domain(self, domain: Domain) -> Domain:
-        """The same domain, its points counted from here."""
+        """The domain with points relative to the origin."""
         shift = self.along(domain.axes)
         return domain.moved(shift) if shift.any() else domain
 
     def readings(self, observations: Observations) -> Observations:
-        """The same readings, counted from here."""
+        """The readings relative to the origin."""
         return self._moved(observations, -1.0)
 
     def physical(self, observations: Observations) -> Observations:
-        """The inverse of `readings`."""
+        """The readings with the origin added, the inverse of `readings`."""
         return self._moved(observations, 1.0)
 
     def physical_columns(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Values, means and quantiles of fields by name, counted from zero; all in double precision.
+        """The values, means and quantiles of fields by name, with the origin added, in double precision.
 
         >>> columns = {"p": np.zeros(1, np.float32), "p_std": np.ones(1), "p_quantile@0.05": np.zeros(1)}
         >>> found = Origin((("p", 101325.0),)).physical_columns(columns)

@@ -1,4 +1,4 @@
-"""Where a field is asked: scattered points, or positions along each axis."""
+"""Checks of the points at which a user asks for a field: scattered points, or a grid of positions."""
 
 import math
 import numbers
@@ -15,16 +15,13 @@ from pgt.data.bounds import TOLERANCE
 from pgt.data.dates import are_dates, as_seconds
 from pgt.data.domain import Domain
 
-# Positions along an axis for which none were asked.
-DEFAULT_POSITIONS = 50
-COPIES = 3  # of values: as they are computed, labelled and written
-
-# The largest number of positions along one axis.
-MAX_POSITIONS = 100_000_000
+DEFAULT_POSITIONS = 50  # the number of positions along an axis for which the user gives none
+COPIES = 3  # the number of copies of the values in memory: computed, labeled and written
+MAX_POSITIONS = 100_000_000  # the largest number of positions along one axis
 
 
 def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
-    """Points given as rows, or as columns by axis; a number alone serves all of them.
+    """The points as an (n, d) array, from rows or from columns by axis; a single number holds for all.
 
     >>> as_points({"t": [0.5], "x": [0.1]}, Domain(x=(0, 1), t=(0, 1))).tolist()
     [[0.1, 0.5]]
@@ -58,7 +55,7 @@ def as_points(points, domain: Domain) -> Float[np.ndarray, "n d"]:
 
 
 def check_either(asked: str, points, axes: Mapping) -> None:
-    """Raise where points and a grid are given both: one of them would go unheard."""
+    """Raise where both points and a grid are given, since one of them would be ignored."""
     if points is not None and axes:
         raise InputError(
             f"{asked}: write either points, or the axes of a grid: {asked}(x=50, t=20)."
@@ -66,7 +63,7 @@ def check_either(asked: str, points, axes: Mapping) -> None:
 
 
 def as_axes(axes: Mapping, domain: Domain) -> dict[str, np.ndarray]:
-    """Positions along every axis: a list of them, or how many (default 50) over the whole of it.
+    """The positions along every axis, from a list, or from a number of even positions (default 50).
 
     >>> domain = Domain(x=(0, 1), t=(0, 1))
     >>> {axis: list(map(float, p)) for axis, p in as_axes({"x": 3, "t": [0.5]}, domain).items()}
@@ -83,7 +80,7 @@ def as_axes(axes: Mapping, domain: Domain) -> dict[str, np.ndarray]:
 
 
 def with_fixed(axes: Mapping, at: Mapping | None, domain: Domain) -> dict:
-    """The axes of a grid with those that are held at one position.
+    """The axes of a grid, together with the axes that `at` holds at one position.
 
     >>> with_fixed({"x": 3}, {"t": 0.5}, Domain(x=(0, 1), t=(0, 1)))
     {'x': 3, 't': [0.5]}
@@ -103,7 +100,7 @@ def with_fixed(axes: Mapping, at: Mapping | None, domain: Domain) -> dict:
 
 
 def require_grid(axes: Mapping, domain: Domain, columns: int = 1) -> None:
-    """Raise where a grid has more points than memory has room for values: before they are made.
+    """Raise where the values on a grid do not fit into memory, before they are computed.
 
     >>> require_grid({"x": 10**9, "t": 10**9}, Domain(x=(0, 1), t=(0, 1)))
     Traceback (most recent call last):
@@ -116,14 +113,14 @@ def require_grid(axes: Mapping, domain: Domain, columns: int = 1) -> None:
 
 
 def require_points(count: int, asked: str, columns: int = 1) -> None:
-    """Raise where there is no room for the values at so many points."""
+    """Raise where the values at `count` points do not fit into memory."""
     remedy = "ask for fewer points, or for one part of them after the other"
-    # A whole number may be too large for a float; so much memory has nobody.
+    # The bound prevents an overflow of the conversion to a float.
     require_memory(8.0 * COPIES * min(count, 10**30) * columns, asked, remedy)
 
 
 def _count(wanted) -> int:
-    """Positions along an axis; what is none counts as one, and is refused elsewhere."""
+    """The number of positions along an axis; an invalid request counts as one and fails elsewhere."""
     if is_number(wanted):
         return max(int(wanted), 1) if wanted == wanted and abs(wanted) != math.inf else 1
     try:
@@ -133,7 +130,7 @@ def _count(wanted) -> int:
 
 
 def is_number(wanted) -> bool:
-    """Whether it is one number, of whatever type; a list of one is not.
+    """Whether a value is one number of any type; a list of one number is not.
 
     >>> [is_number(one) for one in (3, 3.0, np.float32(3), np.array(3), [3], True, "3")]
     [True, True, True, True, False, False, False]
@@ -145,7 +142,7 @@ def is_number(wanted) -> bool:
 
 
 def count_of(axis: str, wanted) -> int:
-    """The number of positions along an axis that a number asks for; 3 and 3.0 mean the same.
+    """The number of positions as an integer; raises unless it is a whole number from 2 up.
 
     >>> count_of("x", 3.0)
     3
@@ -180,7 +177,7 @@ def _positions(axis: str, wanted, domain: Domain) -> np.ndarray:
 
 
 def outside(points: Float[np.ndarray, "n d"], domain: Domain) -> Bool[np.ndarray, " n"]:
-    """Which of the points lie outside the domain; an axis that repeats has no outside.
+    """Which of the points lie outside the box of the domain; a periodic axis has no outside.
 
     >>> outside(np.array([[0.5, 0.5], [9.0, 0.5]]), Domain(x=(0, 1), t=(0, 1))).tolist()
     [False, True]
@@ -192,13 +189,13 @@ def outside(points: Float[np.ndarray, "n d"], domain: Domain) -> Bool[np.ndarray
 def outside_grid(
     axes: Mapping[str, np.ndarray], domain: Domain, order: Sequence[str]
 ) -> Bool[np.ndarray, "..."]:
-    """The same of every point of a grid, whose dimensions are in this order."""
+    """Which points of a grid lie outside the box of the domain, with dimensions in this `order`."""
     found = [beyond(axis, axes[axis], domain) for axis in order]
     return np.any(np.stack(np.meshgrid(*found, indexing="ij")), axis=0)
 
 
 def beyond(axis: str, positions: np.ndarray, domain: Domain) -> np.ndarray:
-    """Which positions along an axis lie outside; none where it repeats."""
+    """Which positions along an axis lie outside; none where the axis is periodic."""
     (low, high), slack = domain.bounds(axis), TOLERANCE * domain.extent[domain.index(axis)]
     if axis in domain.periodic:
         return np.zeros(len(positions), bool)

@@ -1,4 +1,4 @@
-"""Where the equation is enforced: collocation points."""
+"""Samplers of collocation points, at which the residual of the equation is evaluated in training."""
 
 import abc
 import functools
@@ -21,7 +21,7 @@ Residual = Callable[[Float[Array, "m d"]], Float[Array, " m"]]
 
 
 class AbstractSampler(eqx.Module):
-    """Draws collocation points; pure, so it runs inside a compiled training step.
+    """A sampler of collocation points; it is a pure function and runs inside a compiled training step.
 
     >>> class Anywhere(AbstractSampler):
     ...     def draw(self, key, domain, n, residual=None):
@@ -66,15 +66,16 @@ class Sobol(AbstractSampler):
     def draw(self, key, domain, n, residual=None):
         shift = jax.random.bits(key, (domain.dimension,), jnp.uint32)
         bits = jnp.asarray(_sobol_bits(domain.dimension, n)) ^ shift
-        # 24 bits are what a float32 can hold without ever rounding up to 1
+        # A float32 holds 24 bits without rounding up to 1.
         unit = (bits >> 8).astype(jnp.result_type(float)) * 2.0**-24
         return domain.from_unit(unit)
 
 
 @register("graded")
 class Graded(AbstractSampler):
-    """A `share` of the points close to the walls of the domain's shape, where fields are steepest, the
-    others anywhere. Their density falls by e within `reach`, a share of the box's shortest side.
+    """A `share` of the points close to walls of the shape, where fields are steepest; others uniform.
+
+    The density of the former falls by a factor e within `reach`, a share of the box's shortest side.
 
     >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(radius=0.5))
@@ -128,7 +129,7 @@ class ResidualAdaptive(AbstractSampler):
         size = jnp.abs(jax.lax.stop_gradient(residual(candidates)))
         size = jnp.where(jnp.isfinite(size), size, 0.0)
         largest = jnp.max(size)
-        # scaled first: |r|^power must not overflow
+        # The size is scaled first, because |r|^power must not overflow.
         weight = (size / jnp.where(largest > 0, largest, 1.0)) ** self.power
         weight = weight / jnp.where(largest > 0, jnp.mean(weight), 1.0) + self.floor
         score = jnp.log(weight) + jax.random.gumbel(choice_key, weight.shape)

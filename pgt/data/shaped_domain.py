@@ -1,4 +1,8 @@
-"""A shape in a box: the same questions as are asked of a box, answered within the shape."""
+"""The part of a box inside a shape, with the methods of a box: sampling, quadrature, walls, checks.
+
+`Domain` uses a `Body` wherever it would use its box if it has no shape. `check_shape` tells the user when
+shape and box do not fit: other units, nothing inside, walls that do not close.
+"""
 
 import contextlib
 import dataclasses
@@ -31,28 +35,29 @@ from pgt.geometry.set_operations import Intersection
 from pgt.geometry.shape import AbstractShape, Boundary
 from pgt.geometry.walls import COUNTS, kept, kept_of, to_walls
 
-# Readings on a wall are stored in single precision: so far outside, in sizes of the box, they count as
-# inside.
+# Points outside the shape by less than this share of the box diagonal count as inside: readings on a wall
+# are stored in single precision.
 WALL_TOLERANCE = 1e-6
-# A shape that fills a smaller share of its box was given wrongly.
+# A shape that fills a smaller share of its box is refused as a mistake.
 MIN_FILLED_SHARE = 1e-5
-# What is inside and what the walls enclose may differ by this share of the box.
+# The area inside the shape and the area that its walls enclose may differ by this share of the box.
 MAX_AREA_GAP = 2e-3
-# The same relative to what is inside or outside, whichever is less.
+# They may also differ by at most this share of the area inside or outside, whichever is less.
 MAX_RELATIVE_AREA_GAP = 0.1
-# A smaller share of the box is measured with more points.
+# Where the share inside or outside is smaller, it is measured with MANY points of the box, else with FEW.
 MIN_SHARE_FOR_FEW_POINTS = 0.05
-FEW, MANY = 1 << 14, 1 << 20  # points of the box
-# The two ends of a periodic axis may differ in this share of their points.
+FEW, MANY = 1 << 14, 1 << 20
+# The shape may differ at this share of the points on the two ends of a periodic axis.
 MAX_SEAM_MISMATCH = 5e-3
-SMALLEST, LARGEST = 0.01, 100.0  # of the box: a shape beyond was given in other units
-# In a shape that fills more of the box than this, a tiny hole may be meant.
+# A part of the shape whose size relative to the box is beyond these was given in other units.
+SMALLEST, LARGEST = 0.01, 100.0
+# A tiny hole is accepted, with a warning, in a shape that fills more of the box than this.
 MIN_SHARE_WITH_SMALL_HOLE = 0.5
 
 
 @dataclasses.dataclass(frozen=True)
 class Body:
-    """What of a box lies inside a shape, at all times.
+    """The part of a box that lies inside a shape, at all times.
 
     >>> from pgt.geometry import Disk
     >>> body = Body(Bounds(("x", "y"), ((-1.0, 1.0), (-1.0, 1.0))), Disk(radius=0.5))
@@ -87,7 +92,7 @@ class Body:
 
     @property
     def volume(self) -> float:
-        """The area or volume of the shape, times how long it is looked at."""
+        """The area or volume of the shape inside the box, times the duration."""
         return self.solid.measure() * self._duration
 
     @property
@@ -98,13 +103,13 @@ class Body:
 
     def contains(self, points) -> Bool[np.ndarray, " n"]:
         """Which of the points (n, d) lie inside, boundary included."""
-        found = self.box.contains(points)
+        is_inside = self.box.contains(points)
         places = np.asarray(points, float)[:, : len(self.space.axes)]
-        found[found] = self.shape.inside(places[found], self._slack)
-        return found
+        is_inside[is_inside] = self.shape.inside(places[is_inside], self._slack)
+        return is_inside
 
     def from_unit(self, unit: Points) -> Points:
-        """Points of the unit cube as places inside: what is spread evenly stays so."""
+        """Points of the unit cube mapped to the inside; evenly spread points stay evenly spread."""
         places = pick_places(tabulate_places(self.space, self.solid), unit)
         if not self.box.has_time:
             return places
@@ -117,60 +122,68 @@ class Body:
         return jnp.asarray(self.from_unit(jax.random.uniform(key, (n, self.box.dimension))))
 
     def near_walls(self, key: Key, n: int, reach: float) -> Float[Array, "{n} d"]:
-        """n independent points, the denser the closer a wall of the shape is; works under jit."""
-        where, when = jax.random.split(key)
-        at = sample_near_walls(
-            where, n, *weigh_by_distance(self.space, self.solid, self.shape, reach)
+        """n independent points with density proportional to e^(-distance to the wall / reach).
+
+        `reach` is a share of the shortest side of the box. Works under jit.
+        """
+        place_key, time_key = jax.random.split(key)
+        places = sample_near_walls(
+            place_key, n, *weigh_by_distance(self.space, self.solid, self.shape, reach)
         )
         if not self.box.has_time:
-            return at
-        times = self.box.along(("t",)).from_unit(jax.random.uniform(when, (n, 1)))
-        return jnp.concatenate([at, times], axis=1)
+            return places
+        times = self.box.along(("t",)).from_unit(jax.random.uniform(time_key, (n, 1)))
+        return jnp.concatenate([places, times], axis=1)
 
     def even(self, n: int, seed: int = 0) -> Float[np.ndarray, "{n} d"]:
         """n fixed points that fill the inside evenly."""
         return even_inside(self, n, seed).copy()
 
     def quadrature(self, n: int) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
-        """n fixed points, and weights that sum to the volume; without time such that polynomials are
-        integrated exactly, by somewhat more points than n."""
+        """About n fixed points, and quadrature weights that sum to the volume.
+
+        Without time there are somewhat more points than n, and the weights integrate polynomials exactly.
+        """
         if n < 1:
             raise InputError(f"quadrature(n={n}): ask for 1 point or more.")
         points, weights = nodes_inside(self, n)
         return points.copy(), weights.copy()
 
     def distance(self, points) -> Float[np.ndarray, " n"]:
-        """How far the nearest wall of the shape is; below zero inside."""
+        """The distance from each point to the nearest wall of the shape, negative inside."""
         return to_walls(self.shape, np.asarray(points, float)[:, : len(self.space.axes)])
 
     # ----------------------------------------------------------------------------------- walls
 
     def wall(self, name: str) -> tuple[Boundary, ...]:
-        """Points of the walls of that name, evenly spread over each."""
+        """Evenly spread points of the walls of that name, one boundary per wall."""
         if name not in self.shape.wall_names:
             raise InputError(shapes.no_such_wall(name, self.shape.wall_names))
         return self.solid.wall_parts(name)
 
     def face(self, axis: str, side: int) -> Boundary:
-        """Points of one end of the box, as far as the shape reaches there."""
+        """Points of the part of one face of the box that lies inside the shape."""
         column, case = self.space.index(axis), self.case
         count, bound = COUNTS[len(self.space.axes)], self.space.bounds(axis)[side]
         if isinstance(case, Rectangle):
-            found = kept(self.solid, case, count)
-            found = found.take(np.abs(found.points[:, column] - bound) <= self._slack)
+            boundary = kept(self.solid, case, count)
+            boundary = boundary.take(np.abs(boundary.points[:, column] - bound) <= self._slack)
         else:
-            found = kept_of(self.solid, case, case.face(column, side, count))
-        if not len(found.points):
+            boundary = kept_of(self.solid, case, case.face(column, side, count))
+        if not len(boundary.points):
             raise InputError(
                 f"the shape does not reach the {('lower', 'upper')[side]} end of {axis}."
             )
-        return found
+        return boundary
 
     # ---------------------------------------------------------------------------------- checks
 
     def check(self, periodic: Sequence[str] = ()) -> None:
-        """Raise unless the shape fills a good part of the box, leaves some of it free or need not, and is
-        the same at both ends of an axis that is periodic."""
+        """Raise where the shape does not fit the box.
+
+        It must have the dimension and the units of the box, fill a part of it, have a wall in it that
+        encloses the inside, and be the same at both ends of every periodic axis.
+        """
         axes, shape = self.space.axes, self.shape
         if shape.dimension != len(axes):
             raise InputError(
@@ -199,6 +212,7 @@ class Body:
             self._check_ends(axis, places)
 
     def _check_ends(self, axis: str, places: Float[np.ndarray, "n k"]) -> None:
+        """Raise where the shape differs between the two ends of a periodic axis."""
         ends = []
         for bound in self.space.bounds(axis):
             at_end = places.copy()
@@ -212,7 +226,7 @@ class Body:
             )
 
     def _check_closed(self, share: float) -> None:
-        """Raise where the walls that were found do not enclose what is inside."""
+        """Raise where the detected walls enclose another area than the one inside the shape."""
         count = MANY if min(share, 1 - share) < MIN_SHARE_FOR_FEW_POINTS else FEW
         places = self.space.from_unit(evenly(count, len(self.space.axes)))
         share = float(np.mean(self.shape.inside(np.asarray(places, float))))
@@ -227,8 +241,11 @@ class Body:
             )
 
     def _check_size(self, leaf, filled: float) -> None:
-        """Refuse what was given in other units; a small hole in what fills the box may be a well or a
-        wire, and is warned of only where it may be a larger one in other units."""
+        """Raise where a part of the shape seems to be given in other units than the box.
+
+        A small hole in a shape that fills most of the box may be a well or a wire. It leads to a warning,
+        and only where it would lie in the box in other units.
+        """
         lower, upper = leaf.bounds()
         if not np.isfinite([lower, upper]).all():
             return
@@ -249,6 +266,7 @@ class Body:
             warn_of(f"{doubt}, unless it is that small.")
 
     def _has_inside(self) -> bool:
+        """Whether the walls of the shape enclose more than a negligible share of the box."""
         try:
             return bool(self.solid.measure() > 1e-9 * math.prod(self.space.extent))
         except InputError:
@@ -264,7 +282,7 @@ class Body:
 
 
 def check_shape(shape, box: Bounds, periodic: Sequence[str]) -> AbstractShape:
-    """The shape, where it makes sense in the box."""
+    """The shape cut to the box; raises where it does not fit the box (`Body.check`)."""
     if not isinstance(shape, AbstractShape):
         raise InputError(f"Domain(shape={shape!r}): write a shape, such as Disk(radius=1).")
     space = box.along(box.spatial_axes)
@@ -272,27 +290,29 @@ def check_shape(shape, box: Bounds, periodic: Sequence[str]) -> AbstractShape:
         raise InputError(
             f"Domain(shape=...): a shape needs two or three axes of space, not {', '.join(box.axes)}."
         )
-    found = shape.within(space.lower, space.upper) if shape.dimension == len(space.axes) else shape
-    Body(box, found).check(periodic)
-    return found
+    cut_shape = (
+        shape.within(space.lower, space.upper) if shape.dimension == len(space.axes) else shape
+    )
+    Body(box, cut_shape).check(periodic)
+    return cut_shape
 
 
 def as_shape(box: Bounds) -> Rectangle | of_space.Box:
-    """A box as a shape."""
+    """The spatial part of a box as a shape."""
     space = box.along(box.spatial_axes)
-    around = Rectangle if len(space.axes) == 2 else of_space.Box
-    return around(*space.limits, name="the box")
+    make_box = Rectangle if len(space.axes) == 2 else of_space.Box
+    return make_box(*space.limits, name="the box")
 
 
 @lru_cache(maxsize=8)
 def nodes_inside(
     body: Body, n: int, fine: int | None = None
 ) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, " m"]]:
-    """About n points and their weights, as `Body.quadrature` says."""
+    """The points and weights of `Body.quadrature`; `fine` is the resolution of `find_tiles`."""
     if body.box.has_time:
         return body.even(n), np.full(n, body.volume / n)
-    found = find_tiles(body.solid.inside, body.space.lower, body.space.upper, n, fine)
-    points, shares = found or (body.even(n), np.full(n, 1 / n))
+    tiles = find_tiles(body.solid.inside, body.space.lower, body.space.upper, n, fine)
+    points, shares = tiles or (body.even(n), np.full(n, 1 / n))
     return points, balance_weights(points, shares * body.volume, body.solid.walls())
 
 

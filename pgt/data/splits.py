@@ -1,5 +1,7 @@
-"""How readings are divided: some held out, or each held out once, one by one, with all of its sensor, or
-in whole blocks."""
+"""Splits of readings: a share is held out, or each reading is held out once (folds).
+
+Readings are held out one by one, with all readings of a sensor, or in blocks of space and time.
+"""
 
 import heapq
 from typing import Literal
@@ -10,21 +12,24 @@ from jaxtyping import Int
 from pgt.core.errors import InputError
 from pgt.data.observations import Observations
 
-READINGS_PER_BLOCK = 5
-FEWEST_BLOCKS, MOST_BLOCKS = 10, 200  # enough to choose from; not so many that a block is a point
+READINGS_PER_BLOCK = 5  # the number of readings in a block, on average
+# The bounds of the number of blocks. More blocks hold single points; fewer leave too few to choose from.
+FEWEST_BLOCKS, MOST_BLOCKS = 10, 200
 
-# Places with so many readings on average are taken for sensors that stand still.
+# Places with this many readings on average are taken for fixed sensors.
 MIN_READINGS_PER_SENSOR = 2
-# Of which one can be spared: with fewer, a field is fitted better to a part of each.
+# Whole sensors are held out by default if there are this many. Of fewer sensors each is needed for the
+# fit, so single readings are held out.
 FEWEST_SENSORS = 10
 
 HeldOutBy = Literal["reading", "sensor", "block"]
-Groups = Int[np.ndarray, " n"]  # for each reading the group that it shares the fate of
+Groups = Int[np.ndarray, " n"]  # the number of each reading's group, which is held out as a whole
 
 
 def sensors(observations: Observations) -> Groups | None:
-    """For each reading the number of the sensor that took it, where sensors stand still and read many
-    times; None where readings are scattered.
+    """The number of each reading's sensor, where sensors are fixed and read repeatedly.
+
+    The result is None where readings are scattered.
 
     >>> places = {"x": [0.1, 0.1, 0.9, 0.9], "t": [0, 1, 0, 1]}
     >>> rod = Observations.from_arrays(places, {"u": [1, 2, 3, 4]})
@@ -34,15 +39,15 @@ def sensors(observations: Observations) -> Groups | None:
     space = [k for k, axis in enumerate(observations.coords) if axis != "t"]
     if "t" not in observations.coords or not space or not len(observations):
         return None
-    places, which = np.unique(
+    places, sensor_numbers = np.unique(
         np.asarray(observations.points, float)[:, space], axis=0, return_inverse=True
     )
-    stand_still = 1 < len(places) <= len(observations) / MIN_READINGS_PER_SENSOR
-    return which.reshape(-1) if stand_still else None
+    are_fixed = 1 < len(places) <= len(observations) / MIN_READINGS_PER_SENSOR
+    return sensor_numbers.reshape(-1) if are_fixed else None
 
 
 def require_sensors(observations: Observations) -> Groups:
-    """The same; raises where there are none."""
+    """The number of each reading's sensor, as `sensors`; raises where there are no fixed sensors."""
     which = sensors(observations)
     if which is None:
         raise InputError(
@@ -53,10 +58,10 @@ def require_sensors(observations: Observations) -> Groups:
 
 
 def blocks(observations: Observations) -> Groups:
-    """The block in space and time in which each reading lies.
+    """The number of the block in space and time in which each reading lies.
 
-    Along every axis the readings are cut into intervals that hold about as many each, so that blocks
-    hold a handful of readings; readings at the same position are never cut apart.
+    Every axis is cut into intervals of about equal numbers of readings, so that a block holds a handful
+    of them. Readings at the same position are in the same interval.
 
     >>> x = [0.0, 0.1, 0.2, 0.8, 0.9, 1.0]
     >>> readings = Observations.from_arrays({"x": x, "t": [0.0, 1.0] * 3}, {"u": x})
@@ -73,7 +78,7 @@ def blocks(observations: Observations) -> Groups:
 
 
 def usual_groups(observations: Observations) -> HeldOutBy:
-    """What is held out together, where nothing is said.
+    """The default unit that is held out: "sensor" where there are many fixed sensors, else "reading".
 
     >>> x, t = np.meshgrid(np.linspace(0, 1, 12), [0.0, 0.5, 1.0])
     >>> rod = Observations.from_arrays({"x": x.ravel(), "t": t.ravel()}, {"u": x.ravel()})
@@ -84,7 +89,7 @@ def usual_groups(observations: Observations) -> HeldOutBy:
 
 
 def choose_held_out_sensors(observations: Observations) -> Groups | None:
-    """`sensors`, where they are so many that the others say what one of them reads; else None."""
+    """The `sensors` if there are so many that the others predict what one of them reads; else None."""
     which = sensors(observations)
     return None if which is None or len(np.unique(which)) < FEWEST_SENSORS else which
 
@@ -92,10 +97,10 @@ def choose_held_out_sensors(observations: Observations) -> Groups | None:
 def split(
     observations: Observations, fraction: float, seed: int, groups: Groups | None = None
 ) -> tuple[Observations, Observations]:
-    """Readings to fit, and a random share `fraction` of them held out; at least one each.
+    """The readings to fit, and a random share `fraction` that is held out; each has at least one reading.
 
-    With `groups`, such as `blocks` gives, whole groups are held out: as many as come nearest to the
-    share. What was hidden in every field is left among the readings to fit.
+    With `groups`, such as `blocks` returns, whole groups are held out, as many as come nearest to the
+    share. Rows without a value in any field are among the readings to fit.
 
     >>> x = np.linspace(0, 1, 50)
     >>> fitted, held_out = split(Observations.from_arrays({"x": x}, {"u": x}), 0.2, seed=0)
@@ -108,7 +113,7 @@ def split(
 def parts(
     observations: Observations, held_out: Int[np.ndarray, " m"]
 ) -> tuple[Observations, Observations]:
-    """Readings to fit, and those in the rows `held_out`."""
+    """The readings to fit, and the readings in the rows `held_out`."""
     rest = np.setdiff1d(np.arange(len(observations)), held_out)
     return observations.take(rest) if len(held_out) else observations, observations.take(held_out)
 
@@ -116,7 +121,7 @@ def parts(
 def rows_held_out(
     observations: Observations, fraction: float, seed: int, groups: Groups | None = None
 ) -> Int[np.ndarray, " m"]:
-    """Which readings `split` holds out."""
+    """The rows that `split` holds out."""
     if not 0 < fraction < 1:
         raise InputError(f"`fraction` is {fraction}; write a share between 0 and 1, such as 0.1.")
     members = _shuffled(observations, seed, groups, least=2)
@@ -128,10 +133,10 @@ def rows_held_out(
 def folds(
     observations: Observations, count: int, seed: int, groups: Groups | None = None
 ) -> list[Int[np.ndarray, " m"]]:
-    """Rows of `count` disjoint sets, of sizes as equal as can be, that hold every reading once.
+    """The rows of `count` disjoint folds of nearly equal sizes, which contain every reading once.
 
-    With `groups`, such as `blocks` gives, no group is divided. Rows that are hidden in every field are
-    in no set.
+    With `groups`, such as `blocks` returns, no group is divided. Rows without a value in any field are in
+    no fold.
 
     >>> x = np.linspace(0, 1, 8)
     >>> parts = folds(Observations.from_arrays({"x": x}, {"u": x}), 3, seed=0)
@@ -141,7 +146,7 @@ def folds(
     if count < 2:
         raise InputError(f"folds={count}: write 2 or more; 5 and 10 are usual.")
     members = _shuffled(observations, seed, groups, least=count)
-    # Each to the fold that holds least: no two folds differ by more than the largest group.
+    # Each group goes to the smallest fold, so no two folds differ by more than the largest group.
     smallest = [(0, fold) for fold in range(count)]
     parts: list[list[np.ndarray]] = [[] for _ in range(count)]
     for rows in members:
@@ -152,7 +157,7 @@ def folds(
 
 
 def _interval(column: np.ndarray, cuts: int) -> np.ndarray:
-    """For each position one of `cuts` intervals of about equal counts, by its middle rank."""
+    """The number of the interval of each position; there are `cuts` intervals of about equal counts."""
     _, index, counts = np.unique(column, return_inverse=True, return_counts=True)
     middle = (np.cumsum(counts) - counts / 2) / len(column)
     return (cuts * middle).astype(int)[index.reshape(-1)]
@@ -161,12 +166,14 @@ def _interval(column: np.ndarray, cuts: int) -> np.ndarray:
 def _shuffled(
     observations: Observations, seed: int, groups: Groups | None, *, least: int
 ) -> list[np.ndarray]:
-    """The rows of every group that has a reading, groups in random order: it follows what the readings
-    are, not the rows where they stand."""
+    """The rows of every group that has a reading, with the groups in random order.
+
+    The order depends on the contents of the readings and not on the order of their rows.
+    """
     rows = canonical_order(observations)
     usable = rows[np.any(np.asarray(observations.mask), axis=1).reshape(-1)[rows]]
-    of_each = np.arange(len(observations)) if groups is None else groups
-    names, first, index = np.unique(of_each[usable], return_index=True, return_inverse=True)
+    group_of_row = np.arange(len(observations)) if groups is None else groups
+    names, first, index = np.unique(group_of_row[usable], return_index=True, return_inverse=True)
     index = np.argsort(np.argsort(first))[index.reshape(-1)]  # groups count by their first reading
     if len(names) < least:
         where = (
@@ -177,15 +184,15 @@ def _shuffled(
             f"{len(usable)} reading(s){where} cannot be divided into {least} parts; {remedy}, or ask for "
             "fewer folds."
         )
-    together = np.argsort(index, kind="stable")
-    members = np.split(usable[together], np.cumsum(np.bincount(index))[:-1])
+    by_group = np.argsort(index, kind="stable")
+    members = np.split(usable[by_group], np.cumsum(np.bincount(index))[:-1])
     return [members[k] for k in np.random.default_rng(seed).permutation(len(names))]
 
 
 def canonical_order(observations: Observations) -> Int[np.ndarray, " n"]:
-    """The rows by position, along the first axis first; readings at one place by what they say.
+    """The rows sorted by position, with the first axis first, and readings at one place by their values.
 
-    Other units, or another origin, of coordinates and values change nothing about it.
+    The order does not depend on the units and the origin of coordinates and values.
 
     >>> readings = Observations.from_arrays({"x": [0.7, 0.2, 0.4]}, {"u": [1.0, 2.0, 3.0]})
     >>> canonical_order(readings).tolist()
@@ -204,6 +211,6 @@ def canonical_order(observations: Observations) -> Int[np.ndarray, " n"]:
 
 
 def in_canonical_order(observations: Observations) -> Observations:
-    """The same readings in their order."""
+    """The readings sorted in their canonical order."""
     rows = canonical_order(observations)
     return observations if (np.diff(rows) > 0).all() else observations.take(rows)

@@ -1,8 +1,8 @@
-"""Units as text: whether two are the same, and by which factor they differ.
+"""Units as text: comparison, conversion factors, and numbers with units such as "1.2e-5 m^2/s".
 
 A unit is a product of symbols with powers: "m/s", "m s-1", "m s**-1" and "m·s⁻¹" are one unit. Text
-that is no such product, and a symbol that nobody knows, is a unit of its own. So are degrees Celsius
-and Fahrenheit, which are no multiple of a kelvin, but converted by `conversion`.
+that is no such product, and an unknown symbol, is a unit of its own. So are degrees Celsius and
+Fahrenheit, which are not multiples of a kelvin; `conversion` converts them.
 """
 
 import math
@@ -22,7 +22,7 @@ PREFIXES = {
     "p": 1e-12, "f": 1e-15, "a": 1e-18,
 }  # fmt: skip
 BASES = ("m", "g", "s", "A", "K", "mol", "cd", "rad")
-# (factor, base symbols with their powers); a mass is counted in grams, since kg has its prefix.
+# Derived units as (factor, powers of base symbols). The base of mass is the gram, since kg has a prefix.
 DERIVED: dict[str, tuple[float, SymbolPowers]] = {
     "Hz": (1, {"s": -1}),
     "N": (1e3, {"g": 1, "m": 1, "s": -2}),
@@ -34,7 +34,12 @@ DERIVED: dict[str, tuple[float, SymbolPowers]] = {
     "L": (1e-3, {"m": 3}),
     "l": (1e-3, {"m": 3}),
 }
-_WATER = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "in": 0.0254}  # of which a column stands on a place
+_WATER = {
+    "m": 1.0,
+    "cm": 1e-2,
+    "mm": 1e-3,
+    "in": 0.0254,
+}  # the height units of a water column, as pressure
 # Symbols that take no prefix, and words.
 WHOLE: dict[str, tuple[float, SymbolPowers]] = {
     "min": (60, {"s": 1}),
@@ -85,7 +90,7 @@ _FAHRENHEIT = re.compile(
 )
 _RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 _FACTOR = re.compile(r"(?P<symbol>%|[^\W\d_]+|1(?!\d))(?:\^?(?P<power>[+-]?\d{1,2}))?")
-HIGHEST = 12  # power of a symbol
+HIGHEST = 12  # the highest power of a symbol
 _JOINED = re.compile(r"\s*(?P<sign>[*·⋅./]|)\s*")
 _BELOW = re.compile(r"/\s*\(([^()/]*)\)")  # W/(m K)
 
@@ -101,7 +106,7 @@ def same_unit(first: str, second: str) -> bool:
 
 
 def factor(first: str, second: str) -> float | None:
-    """What numbers in the first unit are multiplied by to be in the second; None: nobody can tell.
+    """The factor that converts numbers in the first unit to the second; None where it is unknown.
 
     >>> factor("mm", "m"), factor("km/h", "m/s"), factor("K", "m")
     (0.001, 0.2777777777777778, None)
@@ -113,7 +118,7 @@ def factor(first: str, second: str) -> float | None:
 
 
 def conversion(first: str, second: str) -> tuple[float, float] | None:
-    """Scale and offset that turn numbers in the first unit into the second; None: nobody can tell.
+    """The scale and offset that convert numbers in the first unit to the second; None where unknown.
 
     >>> conversion("mm", "m"), conversion("°C", "K"), conversion("K", "m")
     ((0.001, 0.0), (1.0, 273.15), None)
@@ -128,7 +133,7 @@ def conversion(first: str, second: str) -> tuple[float, float] | None:
 
 
 def is_known_unit(text: str) -> bool:
-    """Whether every symbol in it is one of the tables.
+    """Whether every symbol of a unit is known.
 
     >>> is_known_unit("m/s"), is_known_unit("°C"), is_known_unit("inlet")
     (True, True, False)
@@ -161,12 +166,12 @@ def parse_unit(text: str) -> tuple[float, SymbolPowers] | None:
         if joint and joint["sign"] and at == len(text):
             return None  # a sign with nothing behind it
         sign = -1 if joint and joint["sign"] == "/" else 1
-    is_unit = bool(text) and 1e-150 < scale < 1e150  # beyond nobody can compute with it
+    is_unit = bool(text) and 1e-150 < scale < 1e150  # larger factors overflow in computations
     return (scale, {base: n for base, n in powers.items() if n}) if is_unit else None
 
 
 def _plain(text: str) -> str:
-    """One way of writing powers and quotients; of a time axis, the unit without its origin."""
+    """The text with one notation of powers and quotients, and without the origin of a time axis."""
     text = text.translate(_RAISED).replace("**", "^").partition(" since ")[0].strip()
     text = _FAHRENHEIT.sub("degF", _CELSIUS.sub("degC", text)).replace("°K", "K")
     text = text.replace("H2O", "Aq").replace("%RH", "%")
@@ -174,7 +179,7 @@ def _plain(text: str) -> str:
 
 
 def _symbol(name: str) -> tuple[float, SymbolPowers] | None:
-    """What one symbol stands for; a symbol nobody knows is a base of its own."""
+    """The factor and base symbols of one symbol; an unknown symbol is a base of its own."""
     name = WORDS.get(name, name)
     known = WHOLE | DERIVED | {base: (1.0, {base: 1}) for base in BASES}
     if name in known:
@@ -187,7 +192,10 @@ def _symbol(name: str) -> tuple[float, SymbolPowers] | None:
 
 
 def require_same(name: str, places: dict[str, str | None]) -> None:
-    """Refuse different units of one name; `places` says who gives which, None where nobody does."""
+    """Raise where one name has different units in different places.
+
+    `places` maps each place to the unit that it gives, or None.
+    """
     given = [(place, unit) for place, unit in places.items() if unit is not None]
     for place, unit in given[1:]:
         first, its_unit = given[0]
@@ -215,7 +223,7 @@ Given = tuple[float, dict[str, int]]  # a factor, and powers of base symbols
 
 
 def amount(text: str) -> tuple[float, str] | None:
-    """The number and the unit that a text begins and ends with; None where it is none of the kind.
+    """The number and the unit of a text such as "1.2e-5 m^2/s"; None where it is something else.
 
     >>> amount("1.2e-5 m^2/s"), amount("sin(x)"), amount("2")
     ((1.2e-05, 'm^2/s'), None, None)
@@ -225,10 +233,10 @@ def amount(text: str) -> tuple[float, str] | None:
 
 
 def in_units(text: str, units: Mapping[str, str], powers: Powers | None = None) -> float:
-    """The number of an amount where coordinates and fields have these units, by name.
+    """The number of an amount, converted to the units of a problem, which are those of its names.
 
-    `powers` are those of length and time that it has to have; None: any that the units can express. An
-    axis whose unit nobody knows has the unit "".
+    `powers` are the required powers of length and time; with None any unit is accepted that `units` can
+    express. An axis of unknown unit has the unit "".
 
     >>> in_units("0.12 cm^2/s", {"x": "mm", "t": "min"}, Powers(length=2, time=-1))
     720.0
@@ -268,7 +276,7 @@ def _check_powers(text: str, unit: str, bases: Mapping[str, int], units, powers:
 
 
 def _wanted(units: Mapping[str, str], powers: Powers) -> dict[str, int]:
-    """The powers of base symbols; with a mass where that is how the pressure beside it is read."""
+    """The required powers of base symbols, times a density where the pressure field includes a mass."""
     found = Counter({"m": powers.length, "s": powers.time})
     if powers.pressure is not None and "g" in _powers_of(units.get(powers.pressure, "1")):
         found.update(DENSITY)
@@ -286,7 +294,7 @@ def _about_density(bases: Mapping[str, int], wanted: Mapping[str, int], powers: 
 
 
 def _size(base: str, unit: str, units: Mapping[str, str]) -> float:
-    """How many of a base symbol the problem's own unit of that kind is."""
+    """The size of the problem's unit of a base symbol, in that symbol: 1e-3 for m where x is in mm."""
     if base == "m":
         space = [axis for axis in AXES[:-1] if units.get(axis)]
         require_same(space[-1] if space else "", {f"the axis {a}": units[a] for a in space})
@@ -306,8 +314,11 @@ def _size(base: str, unit: str, units: Mapping[str, str]) -> float:
 
 
 def _sizes(units: Mapping[str, str]) -> dict[str, float]:
-    """By base symbol how many of it the unit of a problem is. Axes tell theirs; what else there is, each
-    field may tell one of: where x is in mm, nothing hangs on t and u is in m/s, times are in ms."""
+    """The size of the problem's unit of each base symbol, by symbol.
+
+    Axes determine their own units, and each field may determine one more base unit: where x is in mm,
+    there is no t, and u is in m/s, times are in ms.
+    """
     degrees = [size[0] for unit in units.values() if (size := DEGREES.get(_degrees(unit)))]
     known = {"rad": 1.0} | ({"K": degrees[0]} if degrees else {})
     by_axes = {"m"} | ({"s"} if "t" in units else set())

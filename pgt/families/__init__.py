@@ -1,14 +1,17 @@
-"""Many systems of one equation: laws to draw them from, their solvers, and networks over them.
+"""Families: many systems of one equation, their random laws, their solvers, and networks over them.
 
-Every name here is public, as `pgt.families.get`. Where things are:
+Every name here is public, as `pgt.families.get`. The files:
 
-    what all share      family (what a family is), sensing (readings of many systems)
-    laws                wave_sum_laws, periodic_laws, square_laws; solved (their base), and the solver
-                        pseudo_spectral
-    simulations         a family from a folder of NetCDF files
-    assimilation        the most probable system behind readings: observation_operator,
-                        map_estimate (the search), field_posterior (with bands)
-    networks            pretraining, pretrained (in use), readout, card
+    family                  the base class of families, families by name, known coefficients
+    sensing                 readings of many systems: drawn at random, or given as arrays
+    laws/                   random laws of systems with their solvers (wave_sum_laws, periodic_laws,
+                            square_laws; base class in solved, spectral solver in pseudo_spectral)
+    simulations             a family whose systems are the NetCDF files of a folder
+    assimilation            `assimilate`: the MAP estimate of a system from readings
+    observation_operator    readings as a function of the unknowns of a system
+    map_estimate            the Gauss–Newton search, and the comparison with alternative laws
+    field_posterior         Gaussian conditioning with an unknown noise level; bands on a grid
+    networks/               networks over families: pretraining, pretrained (in use), readout, card
 
 A law is found by its registered name, `get("heat")`.
 """

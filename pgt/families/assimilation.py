@@ -1,14 +1,14 @@
-r"""The most probable system of a family behind readings, with a law that is taken for granted.
+r"""The MAP estimate of a system from readings; the family's law is taken for granted.
 
-A system is its coefficients and independent standard normals z, from which the solver computes the
-fields. `assimilate` minimizes
+A system consists of its coefficients and of independent standard normals z, from which the solver G
+computes the fields. `assimilate` minimizes
 
 $$ \tfrac12 |z|^2 + \tfrac12 (y - G(z))^T R^{-1} (y - G(z)) $$
 
-for readings y = G(z) + e with errors of variance R, by Gauss–Newton steps in one compiled program
-(map_estimate.py). One step suffices where the solver is linear, and no other answer then has a smaller
-mean square error. The noise level is averaged over. A coefficient that is not known is one more normal,
-and the search then begins at several of its values.
+for readings y = G(z) + e with errors of covariance R, by Gauss–Newton steps in one compiled program
+(map_estimate.py). Where the solver is linear, one step suffices and the answer has the least mean
+square error of all. The answer is averaged over the noise level. An unknown coefficient adds one
+standard normal to z, and the search then starts from several of its values.
 """
 
 import math
@@ -40,18 +40,20 @@ from pgt.families.observation_operator import (
 from pgt.physics.pde import AbstractPDE
 
 REACH = 1.6449  # The half-width of a band of 90 % in standard deviations.
-# Starting values per unknown coefficient, by the number of unknown ones: more find the global minimum
-# more surely and take as much longer. With three or more the search starts in the middle alone.
+# The number of starting values of each unknown coefficient, by the number of unknown coefficients. More
+# values miss the global minimum less often and take proportionally longer. With three or more unknown
+# coefficients the search starts in the middle of their ranges alone.
 START_VALUES = {1: 7, 2: 4}
 
 
 class Assimilation(eqx.Module):
-    """The most probable system behind readings, with bands by the Laplace approximation.
+    """The MAP estimate of a system from readings, with bands by the Laplace approximation.
 
-    `coefficients` holds the known and the estimated ones, `bands` the 90 % intervals of the latter.
-    `noise_level` is the noise of the readings in units of the spread of their field. `spread` is the
-    standard deviation of the fields at the family's nodes. `outside` says in words how the readings
-    contradict the family; `is_lawful` says whether the search converged and the answer may be used.
+    `coefficients` holds the known and the estimated coefficients, and `bands` holds the 90 % intervals of
+    the estimated ones. `noise_level` is the noise of the readings in units of the spread of their field.
+    `spread` is the standard deviation of the fields at the family's nodes. `outside` says in words how
+    the readings contradict the family. `is_lawful` is true if the search converged and nothing
+    contradicts the law, so that the answer may be used.
 
     >>> import pgt
     >>> family = pgt.families.get("heat")
@@ -74,30 +76,30 @@ class Assimilation(eqx.Module):
 
     @property
     def noise(self) -> Float[np.ndarray, "..."]:
-        """The standard normals of the state."""
+        """The standard normals that determine the state, in the shape that the solver takes."""
         shape = self.family.noise_shape
         return self.unknowns[: math.prod(shape)].reshape(shape)
 
     def mean_and_spread(
         self, points: Float[np.ndarray, "m d"]
     ) -> tuple[Float[np.ndarray, "m c"], Float[np.ndarray, "m c"]]:
-        """Fields and standard deviations at points, one a row."""
+        """The fields and their standard deviations at points, one point per row."""
         with double_precision():
-            at = PointEvaluator.of(self.family, np.asarray(points, float))
+            evaluate = PointEvaluator.of(self.family, np.asarray(points, float))
             numbers = {name: np.asarray(value) for name, value in self.coefficients.items()}
-            mean, spread = _evaluate(at, jnp.asarray(self.unknowns), numbers, self.spread)
+            mean, spread = _evaluate(evaluate, jnp.asarray(self.unknowns), numbers, self.spread)
             return np.asarray(mean), np.asarray(spread)
 
     def at(self, points: Float[np.ndarray, "m d"]) -> FieldBand:
-        """The most probable field and its band at points, one a row."""
+        """The most probable field and its 90 % band at points, one point per row."""
         mean, spread = self.mean_and_spread(as_points(points, self.family.domain))
         return FieldBand(mean, mean - REACH * spread, mean + REACH * spread, list(self.outside))
 
     def grid(self, **axes: AxisRequest) -> xr.Dataset:
-        """Fields and bands (`u`, `u_low`, `u_high`) on a grid, by default at the family's nodes."""
+        """The fields and bands (`u`, `u_low`, `u_high`) on a grid, by default at the family's nodes."""
         attributes = self.coefficients | {"outside": "; ".join(self.outside)}
-        asked = axes or self.family.axes
-        return on_grid(self.at, self.family.domain, self.family.fields, asked, attributes)
+        requested_axes = axes or self.family.axes
+        return on_grid(self.at, self.family.domain, self.family.fields, requested_axes, attributes)
 
 
 @checked
@@ -106,16 +108,16 @@ def assimilate(
     readings: Observations,
     coefficients: Mapping | AbstractPDE | None = None,
 ) -> Assimilation:
-    """The most probable system of a family, given readings and the coefficients that are known.
+    """The MAP estimate of a family's system, given readings and the known coefficients.
 
     Parameters
     ----------
     family
-        A family with a solver and few unknowns, or its name; its law is taken for granted.
+        A family with a solver and few unknowns, or its name. Its law is taken for granted.
     readings
-        Readings of any of its fields, in its own units; unknown noise is estimated.
+        Readings of any of the family's fields, in the family's units. Unknown noise is estimated.
     coefficients
-        The known ones; the others are estimated within the family's ranges.
+        The known coefficients. The others are estimated within the family's ranges.
 
     >>> import pgt
     >>> family = pgt.families.get("heat")
@@ -139,15 +141,15 @@ def assimilate(
     known = known_coefficients(solved, coefficients)
     with double_precision():
         problem = problem_of(solved, readings, known)
-        found = min(
+        estimated = min(
             (estimate_one(problem, solved, jnp.asarray(start)) for start in _starts(problem)),
-            key=lambda found: float(found.level) if found.missed < 1 else math.inf,
+            key=lambda estimated: float(estimated.level) if estimated.missed < 1 else math.inf,
         )
-        return _summary(solved, problem, jax.tree.map(np.asarray, found), known)
+        return _summary(solved, problem, jax.tree.map(np.asarray, estimated), known)
 
 
 def as_solved(family: AbstractFamily) -> AbstractSolved:
-    """The family, which must have a solver."""
+    """The family itself; raises where it has no solver."""
     if not isinstance(family, AbstractSolved):
         raise InputError(
             f"assimilate: {family.name} holds systems and computes none; give a family that solves its "
@@ -157,35 +159,40 @@ def as_solved(family: AbstractFamily) -> AbstractSolved:
 
 
 def _starts(problem: AssimilationProblem) -> list[Float[np.ndarray, " n"]]:
-    """The mean of the law, with several values of each coefficient that is not known."""
+    """The starts of the search: the mean state with several values of each unknown coefficient."""
     operator = problem.operator
-    state = np.zeros(math.prod(operator.family.noise_shape))
-    unknown = operator.size - state.size
-    count = START_VALUES.get(unknown, 1)
+    mean_state = np.zeros(math.prod(operator.family.noise_shape))
+    n_unknown = operator.size - mean_state.size
+    count = START_VALUES.get(n_unknown, 1)
     normals = ndtri((np.arange(count) + 0.5) / count)
-    return [np.concatenate([state, chosen]) for chosen in product(normals, repeat=unknown)]
+    return [np.concatenate([mean_state, values]) for values in product(normals, repeat=n_unknown)]
 
 
 def _summary(
     family: AbstractSolved,
     problem: AssimilationProblem,
-    found: SystemEstimate,
+    estimated: SystemEstimate,
     known: dict[str, float],
 ) -> Assimilation:
+    """The result for the user: noise, coefficients with bands, and doubts in words."""
     has_noise, real = bool(problem.is_given.any()), problem.is_real
-    noise = float(found.level) * float(np.median((problem.sigma / problem.unit)[real]))
-    lawful = bool(found.is_lawful(has_noise))
-    assert found.comparison is not None
-    outside = found.comparison.doubts(known) if lawful else found.contradictions(has_noise, noise)
+    noise = float(estimated.level) * float(np.median((problem.sigma / problem.unit)[real]))
+    is_lawful = bool(estimated.is_lawful(has_noise))
+    assert estimated.comparison is not None
+    outside = (
+        estimated.comparison.doubts(known)
+        if is_lawful
+        else estimated.contradictions(has_noise, noise)
+    )
     low, middle, high = (
-        problem.operator.coefficients(jnp.asarray(found.unknowns + shift * found.sigmas))
+        problem.operator.coefficients(jnp.asarray(estimated.unknowns + shift * estimated.sigmas))
         for shift in (-REACH, 0.0, REACH)
     )
     bands = {n: (float(low[n]), float(high[n])) for n in family.ranges if n not in known}
     numbers = {name: float(value) for name, value in middle.items()}
     return Assimilation(
-        family, numbers, bands, noise, tuple(outside), int(found.steps),
-        np.asarray(found.unknowns), np.asarray(found.spread), lawful,
+        family, numbers, bands, noise, tuple(outside), int(estimated.steps),
+        np.asarray(estimated.unknowns), np.asarray(estimated.spread), is_lawful,
     )  # fmt: skip
 
 

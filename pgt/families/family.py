@@ -1,4 +1,8 @@
-"""What a family is: a distribution over systems of one equation; families by name; known coefficients."""
+"""The base class of families, families by name, and the coefficients that a user gives.
+
+A family is a distribution over systems of one equation: it draws coefficients and initial states at
+random, and it holds the solutions at fixed nodes. Networks train on these draws.
+"""
 
 import abc
 import inspect
@@ -26,8 +30,8 @@ from pgt.physics.coefficient_tree import current
 from pgt.physics.equation_checks import same_equation
 from pgt.physics.pde import AbstractPDE
 
-Range = tuple[Positive, Positive]  # The least and the greatest value of a coefficient.
-Nodes = Annotated[int, Limits(at_least=2, at_most=10_000)]  # The number of nodes along an axis.
+Range = tuple[Positive, Positive]  # the least and the greatest value of a coefficient
+Nodes = Annotated[int, Limits(at_least=2, at_most=10_000)]  # the number of nodes along an axis
 Number = float | Float[Array | np.ndarray, "..."]
 Coefficients = Mapping[str, float | Float[Array | np.ndarray, ""]]
 
@@ -35,8 +39,8 @@ Coefficients = Mapping[str, float | Float[Array | np.ndarray, ""]]
 class SampledSystem(eqx.Module):
     """One system of a family: its coefficients, named as in the equation, and its fields at the nodes.
 
-    The last axis of `values` counts the fields; the others are the axes of the domain in order. Under
-    `vmap` every array has one more leading axis.
+    The last axis of `values` indexes the fields; the axes before it are those of the domain, in order.
+    Under `vmap` every array has one more leading axis.
 
     >>> import pgt
     >>> system = pgt.families.get("heat").draw(jax.random.key(0))
@@ -49,10 +53,10 @@ class SampledSystem(eqx.Module):
 
 
 class AbstractFamily(eqx.Module):
-    """A distribution over systems: one equation, many coefficients and initial states.
+    """A distribution over systems of one equation with different coefficients and initial states.
 
-    A network that is trained over a family answers for each of its systems without training. Every
-    method is a pure function of its key and works under `jit` and `vmap`.
+    A network that was trained on a family predicts any of its systems without further training. `draw` is
+    a pure function of its key and works under `jit` and `vmap`.
 
     >>> import pgt
     >>> isinstance(pgt.families.get("burgers"), AbstractFamily)
@@ -74,21 +78,21 @@ class AbstractFamily(eqx.Module):
     @property
     @abc.abstractmethod
     def domain(self) -> Domain:
-        """The domain, the same for all systems."""
+        """The domain, which all systems share."""
 
     @property
     @abc.abstractmethod
     def axes(self) -> dict[str, np.ndarray]:
-        """The nodes along every axis of the domain, in its order; the end of a period is not a node."""
+        """The nodes along every axis, in the order of the domain; the end of a period is not a node."""
 
     @property
     @abc.abstractmethod
     def ranges(self) -> dict[str, tuple[float, float]]:
-        """The bounds of each coefficient."""
+        """The least and the greatest value of each coefficient."""
 
     @abc.abstractmethod
     def draw(self, key: Key, coefficients: Coefficients | None = None) -> SampledSystem:
-        """A random system; coefficients that are given are fixed."""
+        """A random system, in which the given `coefficients` are fixed."""
 
     @abc.abstractmethod
     def equation(self, **coefficients: Any) -> AbstractPDE:
@@ -96,11 +100,11 @@ class AbstractFamily(eqx.Module):
 
     @abc.abstractmethod
     def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " k"]:
-        """The dimensionless numbers that a network receives, about -1 to 1 within the family."""
+        """The dimensionless numbers that a network receives; within the family they are about -1 to 1."""
 
     @property
     def number_names(self) -> tuple[str, ...]:
-        """The names of `numbers`; those beyond the coefficients describe the size of the field."""
+        """The names of `numbers`: first the scaled coefficients, then the size and mean of the field."""
         scaling = jax.eval_shape(lambda: _unit_scaling(self))
         ones = {name: jax.ShapeDtypeStruct((), jnp.float32) for name in self.ranges}
         count = jax.eval_shape(self.numbers, ones, scaling).size
@@ -108,24 +112,24 @@ class AbstractFamily(eqx.Module):
         return (*names, "the size of the field", "its mean", *("a number",) * 9)[:count]
 
     def pde(self, coefficients: Coefficients) -> AbstractPDE:
-        """The equation of a system; JAX may trace its coefficients."""
+        """The equation of a system with all its coefficients, which may be JAX tracers."""
         check_names(self, coefficients, complete=True)
         return with_traced_coefficients(self.equation, coefficients)
 
     def nearest_coefficients(self, coefficients: Coefficients) -> dict[str, float]:
-        """The coefficients of the system that `draw` returns for these."""
+        """The coefficients of the system that `draw` returns when these are given."""
         return {name: float(value) for name, value in coefficients.items()}
 
     def split(self) -> "tuple[AbstractFamily, AbstractFamily]":
-        """The families to train on and to validate on; they differ where few systems are stored."""
+        """A family for training and one for validation; they differ where the systems are stored."""
         return self, self
 
     def without_systems(self) -> "AbstractFamily":
-        """The family as the file of a trained network holds it, without stored systems."""
+        """The family without stored systems, as the file of a trained network holds it."""
         return self
 
     def dataset(self, system: SampledSystem) -> xr.Dataset:
-        """A system as labeled data."""
+        """A system as a labeled dataset, whose attributes are the coefficients."""
         axes, values = self.axes, np.asarray(system.values)
         coefficients = {name: float(value) for name, value in system.coefficients.items()}
         fields = {name: (tuple(axes), values[..., i]) for i, name in enumerate(self.fields)}
@@ -158,7 +162,7 @@ def names() -> tuple[str, ...]:
 
 @checked
 def get(name: str, **settings) -> AbstractFamily:
-    """The family of that name; its arguments, such as `nodes` or the range of a coefficient, follow.
+    """The family of that name; `settings`, such as `nodes` or the range of a coefficient, configure it.
 
     >>> get("heat", diffusivity=(0.01, 0.02)).ranges
     {'diffusivity': (0.01, 0.02)}
@@ -181,7 +185,7 @@ def as_family(given: AbstractFamily | str) -> AbstractFamily:
 
 
 def check_names(family: AbstractFamily, coefficients: Coefficients, complete: bool = False) -> None:
-    """Refuse coefficients that the family does not have and, if `complete`, missing ones."""
+    """Raise for coefficients that the family does not have and, if `complete`, for missing ones."""
     known = tuple(family.ranges)
     for name in coefficients:
         if name not in known:
@@ -195,16 +199,18 @@ def check_names(family: AbstractFamily, coefficients: Coefficients, complete: bo
 def with_traced_coefficients(
     equation: Callable[..., AbstractPDE], coefficients: Coefficients
 ) -> AbstractPDE:
-    """An equation whose coefficients JAX may trace.
+    """The equation with these coefficients, which may be JAX tracers.
 
-    Its constructor checks values, which a traced number does not have. So the equation is built with
-    unknowns, which the coefficients then replace.
+    The constructor of an equation checks the values of its coefficients, and a tracer has none. So the
+    equation is first built with an `Unknown` for each coefficient, which the coefficient then replaces.
     """
     with jax.ensure_compile_time_eval():
-        places = {name: Unknown(1.0, positive=True) for name in coefficients}
-        pde = _call_equation(equation, places)
-    given = {id(place): coefficients[name] for name, place in places.items()}
-    return jax.tree.map(lambda n: given.get(id(n), n), pde, is_leaf=is_unknown)
+        placeholders = {name: Unknown(1.0, positive=True) for name in coefficients}
+        pde = _call_equation(equation, placeholders)
+    replacements = {
+        id(placeholder): coefficients[name] for name, placeholder in placeholders.items()
+    }
+    return jax.tree.map(lambda node: replacements.get(id(node), node), pde, is_leaf=is_unknown)
 
 
 def _call_equation(equation: Callable[..., AbstractPDE], coefficients: dict) -> AbstractPDE:
@@ -247,16 +253,16 @@ def extents(scaling: Scaling) -> Float[Array, " d"]:
 
 
 def field_sizes(scaling: Scaling, typical: float, unit: Number = 1.0) -> list[Float[Array, ""]]:
-    """The log-spread and the mean of the first field, which a nonlinear equation depends on.
+    """The log-spread and the mean of the first field, on which a nonlinear equation depends.
 
-    Both are in units of `unit`, such as L / T for a velocity, and of the family's `typical` spread.
+    Both are relative to `unit`, such as L / T for a velocity, times the family's `typical` spread.
     """
     spread, mean = jnp.asarray(scaling.spread)[0], jnp.asarray(scaling.mean)[0]
     return [jnp.log(spread / unit / typical), mean / unit / typical]
 
 
 def nodes_of(domain: Domain, **counts: int) -> dict[str, np.ndarray]:
-    """Evenly spaced nodes by axis, with both ends, or without the upper one on a periodic axis.
+    """Evenly spaced nodes along each axis; both ends are nodes, but not the upper end of a periodic axis.
 
     >>> {a: n.tolist() for a, n in nodes_of(Domain(x=(0, 1), periodic=("x",)), x=4).items()}
     {'x': [0.0, 0.25, 0.5, 0.75]}
@@ -278,16 +284,19 @@ def coefficient_values(family: AbstractFamily, given: CoefficientSource) -> dict
     {'diffusivity': 0.02}
     """
     if isinstance(given, AbstractPDE):
-        found = {name: _coefficient_of(given, name) for name in family.ranges}
-        found = {name: current(value) for name, value in found.items() if value is not None}
+        values = {name: _coefficient_of(given, name) for name in family.ranges}
+        values = {name: current(value) for name, value in values.items() if value is not None}
     else:
-        found = {name: value for name, value in given.items() if value is not None}
-        check_names(family, dict.fromkeys(found, 1.0))
-    return {name: _as_number(family, name, value) for name, value in found.items()}
+        values = {name: value for name, value in given.items() if value is not None}
+        check_names(family, dict.fromkeys(values, 1.0))
+    return {name: _as_number(family, name, value) for name, value in values.items()}
 
 
 def known_coefficients(family: AbstractFamily, given: CoefficientSource | None) -> dict[str, float]:
-    """The coefficients that are known, by name; an `Unknown` of an equation is not one of them."""
+    """The known coefficients by name; raises where `given` is another equation than the family's.
+
+    A coefficient that is an `Unknown` of the equation is left out.
+    """
     numbers = coefficient_values(family, given or {})
     if not has_equation_of(family, given or {}):
         raise InputError(
@@ -312,7 +321,7 @@ def holds_equation(family: AbstractFamily) -> bool:
 
 
 def has_equation_of(family: AbstractFamily, given: CoefficientSource) -> bool:
-    """Whether a given equation is the family's; other equations may have equally named coefficients."""
+    """Whether `given` is the family's equation; another equation may have coefficients of equal names."""
     if not isinstance(given, AbstractPDE) or not holds_equation(family):
         return True
     numbers = coefficient_values(family, given)
@@ -320,15 +329,15 @@ def has_equation_of(family: AbstractFamily, given: CoefficientSource) -> bool:
 
 
 def equation_doubts(family: AbstractFamily, given: CoefficientSource) -> list[str]:
-    """Sentences on unknown coefficients and on an equation that is not the family's."""
+    """Sentences that warn of unknown coefficients and of an equation that is not the family's."""
     numbers = coefficient_values(family, given)
-    found = [
+    doubts = [
         f"{name} is unknown: {numbers[name]:g} is its first guess"
         for name in unknown_names(family, given)
     ]
     if not has_equation_of(family, given):
-        found.append(f"the equation is not that of the family {family.name!r}")
-    return found
+        doubts.append(f"the equation is not that of the family {family.name!r}")
+    return doubts
 
 
 def _coefficient_of(pde: AbstractPDE, name: str):
@@ -342,11 +351,13 @@ def _as_number(family: AbstractFamily, name: str, value) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     low, high = family.ranges[name]
-    above = 0.0 if low > 0 else -math.inf  # Some coefficients, such as velocities, have a sign.
-    if not above < number <= LARGEST or math.isinf(number):
-        write = "a number above 0" if low > 0 else "a number"
+    lower_bound = (
+        0.0 if low > 0 else -math.inf
+    )  # Some coefficients, such as velocities, have a sign.
+    if not lower_bound < number <= LARGEST or math.isinf(number):
+        request = "a number above 0" if low > 0 else "a number"
         raise InputError(
-            f"{family.name}: the coefficient {name!r} is {value!r}; write {write}. Its systems have "
+            f"{family.name}: the coefficient {name!r} is {value!r}; write {request}. Its systems have "
             f"{low:g} to {high:g}."
         )
     return number

@@ -1,4 +1,8 @@
-"""Readings of many systems: drawn at random for training, or given as plain arrays."""
+"""Readings of many systems: drawn at random to train networks, or given as plain arrays to trained ones.
+
+`sense` draws sensors, noise and hidden fields of one system under `jit` and `vmap`, as `Sensing` says.
+`SensorBatch` checks and holds the arrays that a user gives.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,9 +23,9 @@ from pgt.kernels.kernel import AbstractKernel, NoKernel
 from pgt.models.field_model import Gamma, UnitReadings
 from pgt.nn.scaling import Scaling
 
-# The least and the greatest number of stations: fixed sensors that read repeatedly.
+# The least and the greatest number of stations, which are fixed sensors that read repeatedly.
 STATIONS = (3, 24)
-TOLERANCE = 1e-6  # The distance, in shares of an axis, below which two positions are the same.
+TOLERANCE = 1e-6  # Positions closer than this share of an axis are the same.
 
 
 @checked
@@ -37,11 +41,11 @@ class Sensing:
         The largest σ of the readings, relative to the spread of their field. Half of the systems have
         no noise; the σ of the others is uniform.
     station_share
-        The share of systems that a few stations read at random instants, where there is a time axis.
+        The share of systems that are read by a few stations at random instants; 0 without a time axis.
     hidden_share
-        The share of systems of several fields in which one random field is not read.
+        The share of systems in which one random field is not read; 0 for families of one field.
     reads
-        The fields that sensors measure, such as ("u", "v"); all fields where none is named.
+        The fields that sensors measure, such as ("u", "v"); they measure all fields where none is named.
 
     >>> Sensing(max_readings=64).min_readings
     12
@@ -56,7 +60,7 @@ class Sensing:
 
 
 class SensedSystem(NamedTuple):
-    """A system as a network meets it: its readings, and the true field at other points."""
+    """One training example: the readings of a system, and its true fields at random query points."""
 
     readings: UnitReadings
     points: Float[Array, "q d"]
@@ -70,7 +74,7 @@ class NodeGrid(eqx.Module):
     """The nodes of a family in unit coordinates, and the number of instants at each place."""
 
     points: Float[Array | np.ndarray, "n d"]
-    instants: int = eqx.field(static=True)  # 1 without a time axis
+    instants: int = eqx.field(static=True)  # the number of nodes along time; 1 without a time axis
 
     @staticmethod
     def of(family: AbstractFamily) -> "NodeGrid":
@@ -87,8 +91,11 @@ KernelChoice = Literal["none", "equation", "symmetric"]
 
 
 class KernelGuide(eqx.Module):
-    """The choice of the kernel that guides attention: "none"; "equation", that of the equation; or
-    "symmetric", the same looking both ways in time, as a reconstruction may use later readings."""
+    """The kernel that guides attention, chosen by name.
+
+    "none" is no kernel, and "equation" is the kernel of the equation. "symmetric" is the latter without
+    its causality, since a reconstruction may use later readings.
+    """
 
     name: str = eqx.field(static=True, default="none")
 
@@ -110,22 +117,30 @@ def sense(
     guide: KernelGuide,
     exactly: tuple[Int[Array, ""], Float[Array, ""]] | None = None,
 ) -> SensedSystem:
-    """Random readings of one system; `exactly` fixes their number and their noise."""
+    """Random readings of one system; `exactly` fixes their number and their relative noise level."""
     keys = jax.random.split(key, 6)
     values = system.values.reshape(-1, system.values.shape[-1])  # n c
-    chosen = _draw_places(keys[0], nodes, sensing)
+    sensor_nodes = _draw_places(keys[0], nodes, sensing)
     count, level = exactly or (_draw_count(keys[1], sensing), _draw_noise(keys[3], sensing))
     mask = _draw_mask(keys[2], count, values.shape[-1], sensing) & _is_read(family, sensing)
     noise = level * jnp.std(values, axis=0)
-    read = values[chosen] + noise * jax.random.normal(keys[4], (len(chosen), values.shape[-1]))
-    asked = jax.random.randint(keys[5], (queries,), 0, len(values))
+    read = values[sensor_nodes] + noise * jax.random.normal(
+        keys[4], (len(sensor_nodes), values.shape[-1])
+    )
+    queried = jax.random.randint(keys[5], (queries,), 0, len(values))
     scaling = scaling_of(family, read, mask)
     readings = unit_readings(
-        family, system.coefficients, scaling, jnp.asarray(nodes.points)[chosen], read, mask, guide
+        family,
+        system.coefficients,
+        scaling,
+        jnp.asarray(nodes.points)[sensor_nodes],
+        read,
+        mask,
+        guide,
     )
-    truth = jnp.asarray(scaling.standardise(values[asked]))
+    truth = jnp.asarray(scaling.standardise(values[queried]))
     size = jnp.std(values, axis=0) / jnp.asarray(scaling.spread)
-    points = jnp.asarray(nodes.points)[asked]
+    points = jnp.asarray(nodes.points)[queried]
     return SensedSystem(readings, points, truth, size, dict(system.coefficients), scaling)
 
 
@@ -138,7 +153,7 @@ def unit_readings(
     mask: Bool[Array, "n c"],
     guide: KernelGuide,
 ) -> UnitReadings:
-    """Readings at unit points as a network takes them."""
+    """Readings at points in unit coordinates, standardized and with a kernel, as a network takes them."""
     values = jnp.where(mask, scaling.standardise(read), 0.0)
     gamma = Gamma(guide(family, coefficients), scaling)
     return UnitReadings(points, values, mask, gamma, family.numbers(coefficients, scaling))
@@ -147,22 +162,27 @@ def unit_readings(
 def scaling_of(
     family: AbstractFamily, read: Float[Array, "n c"], mask: Bool[Array, "n c"]
 ) -> Scaling:
-    """`Scaling.fit` for arrays that JAX traces; a field without readings has the spread of the others."""
+    """The scaling that `Scaling.fit` returns, but for arrays that JAX traces.
+
+    A field without readings has mean 0 and the spread of the other fields.
+    """
     domain = family.domain
     counts = jnp.maximum(jnp.sum(mask, axis=0), 1)
     mean = jnp.sum(jnp.where(mask, read, 0.0), axis=0) / counts
     spread = jnp.sqrt(jnp.sum(jnp.where(mask, (read - mean) ** 2, 0.0), axis=0) / counts)
-    seen = jnp.any(mask, axis=0)
-    typical = jnp.sqrt(jnp.sum(jnp.where(seen, spread**2, 0.0)) / jnp.maximum(jnp.sum(seen), 1))
-    spread = jnp.where(seen, spread, typical)
-    number = jnp.maximum(jnp.sum(jnp.any(mask, axis=-1)), 2)
+    is_measured = jnp.any(mask, axis=0)
+    typical = jnp.sqrt(
+        jnp.sum(jnp.where(is_measured, spread**2, 0.0)) / jnp.maximum(jnp.sum(is_measured), 1)
+    )
+    spread = jnp.where(is_measured, spread, typical)
+    n_points = jnp.maximum(jnp.sum(jnp.any(mask, axis=-1)), 2)
     extent = jnp.asarray(domain.extent, jnp.float32)
     return Scaling(
         middle=jnp.asarray((domain.lower + domain.upper) / 2, jnp.float32),
         half_extent=extent / 2,
-        mean=jnp.where(seen, mean, 0.0),
+        mean=jnp.where(is_measured, mean, 0.0),
         spread=jnp.where(spread > 0, spread, 1.0),
-        resolution=extent / number ** (1 / domain.dimension),
+        resolution=extent / n_points ** (1 / domain.dimension),
         periodic=tuple(axis in domain.periodic for axis in domain.axes),
     )
 
@@ -183,17 +203,18 @@ def _draw_noise(key: Array, sensing: Sensing) -> Float[Array, ""]:
 def _draw_mask(
     key: Array, count: Int[Array, ""], fields: int, sensing: Sensing
 ) -> Bool[Array, "n c"]:
-    """The first `count` rows, in some systems without one of the fields."""
+    """The mask of the first `count` rows; in some systems it leaves out one field."""
     read = jnp.arange(sensing.max_readings)[:, None] < count
     if fields == 1:
         return read
     first, second = jax.random.split(key)
     hides = jax.random.uniform(first) < sensing.hidden_share
-    which = jax.random.randint(second, (), 0, fields)
-    return read & ~(hides & (jnp.arange(fields) == which))
+    hidden_field = jax.random.randint(second, (), 0, fields)
+    return read & ~(hides & (jnp.arange(fields) == hidden_field))
 
 
 def _is_read(family: AbstractFamily, sensing: Sensing) -> Bool[np.ndarray, " c"]:
+    """Which fields the sensors measure."""
     for name in sensing.reads:
         if name not in family.fields:
             known = ", ".join(family.fields)
@@ -204,18 +225,20 @@ def _is_read(family: AbstractFamily, sensing: Sensing) -> Bool[np.ndarray, " c"]
 
 
 def _draw_places(key: Array, nodes: NodeGrid, sensing: Sensing) -> Int[Array, " n"]:
-    """Random nodes, or those of a few stations at random instants."""
-    total, most = len(nodes.points), sensing.max_readings
+    """The nodes at which sensors read: random ones, or those of a few stations at random instants."""
+    total, max_readings = len(nodes.points), sensing.max_readings
     anywhere, which, where, when, number = jax.random.split(key, 5)
-    scattered = jax.random.randint(anywhere, (most,), 0, total)
+    scattered = jax.random.randint(anywhere, (max_readings,), 0, total)
     if nodes.instants == 1:
         return scattered
     low, high = np.log(STATIONS[0]), np.log(STATIONS[1] + 1)
     count = jnp.exp(jax.random.uniform(number, (), minval=low, maxval=high)).astype(int)
     stations = jax.random.randint(where, (STATIONS[1],), 0, total // nodes.instants)
     at, instant = jax.random.split(when)
-    station = stations[jax.random.randint(at, (most,), 0, count)]
-    fixed = station * nodes.instants + jax.random.randint(instant, (most,), 0, nodes.instants)
+    station = stations[jax.random.randint(at, (max_readings,), 0, count)]
+    fixed = station * nodes.instants + jax.random.randint(
+        instant, (max_readings,), 0, nodes.instants
+    )
     return jnp.where(jax.random.uniform(which) < sensing.station_share, fixed, scattered)
 
 
@@ -229,7 +252,7 @@ class SensorBatch(NamedTuple):
     values: Float[np.ndarray, "k n c"]
     mask: Bool[np.ndarray, "k n c"]
     coefficients: dict[str, Float[np.ndarray, " k"]]
-    at: Float[np.ndarray, "m d"]
+    at: Float[np.ndarray, "m d"]  # the points at which fields are predicted
 
     @property
     def counts(self) -> list[int]:
@@ -243,7 +266,7 @@ class SensorBatch(NamedTuple):
 
     @staticmethod
     def of(family: AbstractFamily, points, values, coefficients: Mapping, at) -> "SensorBatch":
-        """Checked arrays: shapes fit, readings lie inside the domain, coefficients are numbers."""
+        """A batch of arrays after checks of shapes, positions in the domain, and coefficients."""
         domain = family.domain
         axes, fields = ", ".join(domain.axes), ", ".join(family.fields)
         points = _as_array(
@@ -257,14 +280,16 @@ class SensorBatch(NamedTuple):
         read = np.any(mask, axis=2)
         if not read.any(axis=1).all():
             raise InputError(f"answers: system {int(np.argmin(read.any(axis=1)))} has no reading.")
-        places = np.where(read[..., None], points, domain.lower)
-        flat = domain.box.wrapped(places.reshape(-1, domain.dimension), domain.periodic)
-        places = flat.reshape(points.shape)
-        _check_inside(places, domain)
+        inside_points = np.where(read[..., None], points, domain.lower)
+        wrapped_points = domain.box.wrapped(
+            inside_points.reshape(-1, domain.dimension), domain.periodic
+        )
+        inside_points = wrapped_points.reshape(points.shape)
+        _check_inside(inside_points, domain)
         numbers = {
             name: _as_coefficient(family, name, coefficients, systems) for name in family.ranges
         }
-        return SensorBatch(places, np.where(mask, values, 0.0), mask, numbers, at)
+        return SensorBatch(inside_points, np.where(mask, values, 0.0), mask, numbers, at)
 
 
 def are_stations(points: Float[np.ndarray, "n d"], domain: Domain) -> bool:
@@ -281,18 +306,18 @@ def _as_array(
     name: str, given, shape: tuple[int | None, ...], words: str, may_miss: bool = False
 ) -> np.ndarray:
     try:
-        found = np.asarray(given, float)
+        array = np.asarray(given, float)
     except (TypeError, ValueError):
-        found = np.zeros(())
-    fits = found.ndim == len(shape) and all(
-        wanted in (None, size) for wanted, size in zip(shape, found.shape, strict=True)
+        array = np.zeros(())
+    fits = array.ndim == len(shape) and all(
+        wanted in (None, size) for wanted, size in zip(shape, array.shape, strict=True)
     )
     if not fits:
-        raise InputError(f"answers: {name} has shape {found.shape}; its axes are {words}.")
-    if np.isinf(found).any() or (not may_miss and np.isnan(found).any()):
+        raise InputError(f"answers: {name} has shape {array.shape}; its axes are {words}.")
+    if np.isinf(array).any() or (not may_miss and np.isnan(array).any()):
         missing = "; write NaN for a missing value" if may_miss else ""
         raise InputError(f"answers: {name} has a number that is not finite{missing}.")
-    return found
+    return array
 
 
 def _check_inside(points: Float[np.ndarray, "k n d"], domain: Domain) -> None:
@@ -313,10 +338,10 @@ def _as_coefficient(
 ) -> Float[np.ndarray, " k"]:
     if name not in given:
         raise InputError(f"answers: {family.name} needs the coefficient {name!r} of every system.")
-    found = np.asarray(given[name], float)
-    if found.shape != (systems,) or not (np.isfinite(found) & (found > 0)).all():
+    values = np.asarray(given[name], float)
+    if values.shape != (systems,) or not (np.isfinite(values) & (values > 0)).all():
         raise InputError(
-            f"answers: {name} has shape {found.shape}; write a number above 0 for each of the {systems} "
+            f"answers: {name} has shape {values.shape}; write a number above 0 for each of the {systems} "
             "systems."
         )
-    return found
+    return values

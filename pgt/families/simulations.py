@@ -1,4 +1,8 @@
-"""A family from a folder of simulations: one NetCDF file for each, all on one grid."""
+"""A family whose systems are simulations: a folder of NetCDF files, all on one grid.
+
+A draw takes the fields of one file, or a random window of them. The files are read once and held in
+memory. Networks are trained on such a family like on one that solves its equation.
+"""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -30,16 +34,16 @@ from pgt.io.netcdf import NETCDF_ENDINGS, read_field
 from pgt.nn.scaling import Scaling
 from pgt.physics.pde import AbstractPDE
 
-VALIDATION_STRIDE = 5  # Every fifth file validates a network that is trained on the others.
+VALIDATION_STRIDE = 5  # Every fifth file is for validation, and the others are for training.
 # A repeated end node differs by less than this share of the field's variation along the axis.
 REPEAT_TOLERANCE = 1e-5
 
 
 @checked
 class Simulations(AbstractFamily):
-    """A folder of NetCDF files, each of them one simulation; a draw takes one of them.
+    """A family of simulations, each of them a NetCDF file of a folder; a draw takes one of them.
 
-    All have the same grid. They are held in memory, in single precision; compile a draw with
+    All files have the same grid. They are held in memory, in single precision. Compile a draw with
     `equinox.filter_jit(family.draw)`, which passes them as arguments and not as constants.
 
     Parameters
@@ -50,13 +54,13 @@ class Simulations(AbstractFamily):
         The equation, called with the coefficients by name: `pgt.NavierStokes2D`, for example. Every
         file must have its coordinates and fields.
     coefficients
-        Their names; each file has them as attributes, or as variables that are one number.
+        The names of the coefficients. Each file has them as attributes, or as scalar variables.
     crop
-        The number of nodes of an axis that a draw shows, from a random one on: {"t": 33}. The axis
+        The number of nodes of a random window that a draw takes along an axis: {"t": 33}. The axis
         starts at zero in each window, so the equation must not depend on it explicitly.
     periodic
-        Axes whose period is one step longer than their nodes; a last node that repeats the first in all
-        files is dropped.
+        The periodic axes. Their period ends one step after the last node; where the last node repeats
+        the first one in all files, it is dropped.
 
     >>> import tempfile
     >>> import pgt
@@ -92,17 +96,17 @@ class Simulations(AbstractFamily):
         equation = with_traced_coefficients(pde, dict.fromkeys(names, 1.0))
         self.form, self.fields = pde, tuple(equation.fields)
         files = read_folder(folder, equation.coords, self.fields, names)
-        found = without_repeated_ends(files, periodic)
-        shown = {axis: _window(axis, n, dict(crop or {})) for axis, n in found.axes.items()}
-        _check_crop(found.axes, dict(crop or {}), tuple(periodic))
-        self.region = Domain(periodic=periodic, **_bounds_of(shown, tuple(periodic)))
-        self.nodes = tuple((axis, tuple(nodes.tolist())) for axis, nodes in shown.items())
-        self.values, self.given = found.values, found.coefficients.astype(np.float32)
+        content = without_repeated_ends(files, periodic)
+        window = {axis: _window(axis, n, dict(crop or {})) for axis, n in content.axes.items()}
+        _check_crop(content.axes, dict(crop or {}), tuple(periodic))
+        self.region = Domain(periodic=periodic, **_bounds_of(window, tuple(periodic)))
+        self.nodes = tuple((axis, tuple(nodes.tolist())) for axis, nodes in window.items())
+        self.values, self.given = content.values, content.coefficients.astype(np.float32)
         self.spreads = tuple(
-            float(found.values[..., i].std(dtype=np.float64)) or 1.0
+            float(content.values[..., i].std(dtype=np.float64)) or 1.0
             for i in range(len(self.fields))
         )
-        ends = zip(names, found.coefficients.min(0), found.coefficients.max(0), strict=True)
+        ends = zip(names, content.coefficients.min(0), content.coefficients.max(0), strict=True)
         self.bounds = tuple((name, (float(low), float(high))) for name, low, high in ends)
 
     @property
@@ -118,21 +122,21 @@ class Simulations(AbstractFamily):
         return dict(self.bounds)
 
     def draw(self, key: Key, coefficients: Coefficients | None = None) -> SampledSystem:
-        """A simulation, or the one whose own coefficients are nearest to those given."""
+        """A random simulation, or the one whose coefficients are nearest to the given ones."""
         for_file, *for_axes = jax.random.split(key, 1 + len(self.nodes))
-        which = (
+        file = (
             self._nearest(coefficients)
             if coefficients
             else jax.random.randint(for_file, (), 0, len(self.values))
         )
         sizes = [len(nodes) for _, nodes in self.nodes]
-        whole = jnp.asarray(self.values)[which]
+        whole = jnp.asarray(self.values)[file]
         starts = [
-            jax.random.randint(own, (), 0, full - size + 1)
-            for own, full, size in zip(for_axes, whole.shape[:-1], sizes, strict=True)
+            jax.random.randint(axis_key, (), 0, length - size + 1)
+            for axis_key, length, size in zip(for_axes, whole.shape[:-1], sizes, strict=True)
         ]
         values = jax.lax.dynamic_slice(whole, (*starts, 0), (*sizes, len(self.fields)))
-        return SampledSystem(self._coefficients_of(which), values)
+        return SampledSystem(self._coefficients_of(file), values)
 
     def equation(self, **coefficients: Any) -> AbstractPDE:
         if self.form is None:
@@ -143,18 +147,21 @@ class Simulations(AbstractFamily):
         return self.form(**coefficients)
 
     def split(self) -> "tuple[Simulations, Simulations]":
-        """Every fifth file validates; of fewer than three files all do both, with optimistic errors."""
+        """The files for training and those for validation, which are every fifth.
+
+        With fewer than three files, all serve for both, and the validation errors are too small.
+        """
         validates = np.arange(len(self.values)) % VALIDATION_STRIDE == VALIDATION_STRIDE // 2
         if not validates.any():
             return self, self
         return self._subset(~validates), self._subset(validates)
 
     def without_systems(self) -> "Simulations":
-        """The family with one example, and without the equation, which may be code."""
+        """The family with one example only, and without the equation, which may be the user's code."""
         return _replaced(self, form=None, values=np.asarray(self.values[:1]), given=self.given[:1])
 
     def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " k"]:
-        """Coefficients within their ranges, and all scales relative to those of the files."""
+        """The coefficients scaled by their ranges, and all scales relative to those of the files."""
         scaled = [_scaled(coefficients[name], *ends) for name, ends in self.ranges.items()]
         spreads = jnp.asarray(self.spreads)
         sizes, means = jnp.log(jnp.asarray(scaling.spread) / spreads), scaling.mean / spreads
@@ -173,7 +180,7 @@ class Simulations(AbstractFamily):
         return {name: float(value) for name, value in row.items()}
 
     def _subset(self, which: Bool[np.ndarray, " files"]) -> "Simulations":
-        """Some of the simulations, as a family with the ranges of all."""
+        """A family of some of the simulations, with the coefficient ranges of all."""
         return _replaced(
             self, values=np.asarray(self.values)[which], given=np.asarray(self.given)[which]
         )
@@ -192,22 +199,22 @@ class Simulations(AbstractFamily):
 
 
 def _replaced(family: Simulations, **fields: Any) -> Simulations:
-    """A copy with other fields, made without the constructor, which reads files."""
-    found = object.__new__(type(family))
+    """A copy with other fields; it bypasses the constructor, which reads files."""
+    copy = object.__new__(type(family))
     for name, value in (vars(family) | fields).items():
-        object.__setattr__(found, name, value)
-    return found
+        object.__setattr__(copy, name, value)
+    return copy
 
 
 def _scaled(value: Number, low: float, high: float):
-    """A coefficient scaled to -1 to 1 within its range, in its logarithm where all are positive."""
+    """A coefficient scaled to -1 to 1 within its range, logarithmically where the range is positive."""
     if low > 0:
         return centered(value, low, high)
     return (jnp.asarray(value) - (low + high) / 2) / ((high - low) / 2 or 1.0)
 
 
 def _window(axis: str, nodes: np.ndarray, crop: dict[str, int]) -> np.ndarray:
-    """The nodes of a draw."""
+    """The nodes of a draw along one axis; a window of `crop` nodes starts at zero."""
     return nodes if axis not in crop else nodes[: crop[axis]] - nodes[0]
 
 
@@ -230,7 +237,7 @@ def _check_crop(axes: dict[str, np.ndarray], crop: dict[str, int], periodic: tup
 
 
 def _bounds_of(axes: dict[str, np.ndarray], periodic: tuple[str, ...]) -> dict[str, Any]:
-    """From the first node to the last, and one step further on a periodic axis."""
+    """The bounds of each axis: from the first node to the last, plus one step on a periodic axis."""
     return {
         axis: (float(n[0]), float(n[-1] + (n[1] - n[0] if axis in periodic else 0.0)))
         for axis, n in axes.items()
@@ -254,7 +261,7 @@ def read_folder(
     fields: Sequence[str],
     coefficients: Sequence[str],
 ) -> SimulationFiles:
-    """The content of all files in the order of their names."""
+    """The content of all files, in the order of their names."""
     paths = sorted(p for p in Path(folder).glob("*") if p.suffix.lower() in NETCDF_ENDINGS)
     if not paths:
         raise InputError(
@@ -264,9 +271,9 @@ def read_folder(
     axes, values, numbers = {}, [], []
     for path in paths:
         dataset = read_field(path)
-        found = {axis: _nodes_in(path, dataset, axis) for axis in coords}
-        axes = axes or found
-        _check_same_grid(path, paths[0], found, axes)
+        nodes = {axis: _nodes_in(path, dataset, axis) for axis in coords}
+        axes = axes or nodes
+        _check_same_grid(path, paths[0], nodes, axes)
         values.append(_fields_in(path, dataset, coords, fields))
         numbers.append([_coefficient_in(path, dataset, name) for name in coefficients])
     table = np.asarray(numbers, float).reshape(len(paths), -1)
@@ -274,19 +281,19 @@ def read_folder(
 
 
 def without_repeated_ends(files: SimulationFiles, periodic: Sequence[str]) -> SimulationFiles:
-    """The same without last nodes that repeat the first node of a period.
+    """The files without the last node of a periodic axis where it repeats the first one.
 
-    Such a node would lengthen the period by one step. Its fields equal those of the first node in every
-    file. Fields that do not vary along the axis cannot tell.
+    Such a node would lengthen the period by one step. It is recognized by its fields, which equal those
+    of the first node in every file. Where no field varies along the axis, the node is kept.
     """
     axes, values = dict(files.axes), files.values
-    for number, axis in enumerate(axes, start=1):
-        if axis not in periodic or values.shape[number] < 3:
+    for position, axis in enumerate(axes, start=1):
+        if axis not in periodic or values.shape[position] < 3:
             continue
-        first, last = (values.take(end, axis=number) for end in (0, -1))
-        variation = float(values.std(axis=number).max())
+        first, last = (values.take(end, axis=position) for end in (0, -1))
+        variation = float(values.std(axis=position).max())
         if variation > 0 and np.abs(last - first).max() < REPEAT_TOLERANCE * variation:
-            values = values.take(range(values.shape[number] - 1), axis=number)
+            values = values.take(range(values.shape[position] - 1), axis=position)
             axes[axis] = axes[axis][:-1]
     return SimulationFiles(axes, values, files.coefficients)
 
@@ -303,8 +310,8 @@ def _nodes_in(path: Path, dataset: xr.Dataset, axis: str) -> np.ndarray:
     return nodes
 
 
-def _check_same_grid(path: Path, first: Path, found: dict, axes: dict) -> None:
-    for axis, nodes in found.items():
+def _check_same_grid(path: Path, first: Path, nodes_by_axis: dict, axes: dict) -> None:
+    for axis, nodes in nodes_by_axis.items():
         same = nodes.size == axes[axis].size
         if not same or not np.allclose(nodes, axes[axis], atol=1e-6 * np.ptp(axes[axis])):
             raise InputError(
@@ -314,7 +321,7 @@ def _check_same_grid(path: Path, first: Path, found: dict, axes: dict) -> None:
 
 
 def _fields_in(path: Path, dataset: xr.Dataset, coords: Sequence[str], fields: Sequence[str]):
-    found = []
+    arrays = []
     for name in fields:
         if name not in dataset.data_vars:
             listed = ", ".join(map(str, dataset.data_vars))
@@ -324,18 +331,18 @@ def _fields_in(path: Path, dataset: xr.Dataset, coords: Sequence[str], fields: S
                 f"{path.name}: the field {name!r} lies over {', '.join(map(str, dataset[name].dims))}; "
                 f"the equation has the coordinates {', '.join(coords)}."
             )
-        found.append(np.asarray(dataset[name].transpose(*coords).values, np.float32))
-        if not np.isfinite(found[-1]).all():
-            missing = int((~np.isfinite(found[-1])).sum())
+        arrays.append(np.asarray(dataset[name].transpose(*coords).values, np.float32))
+        if not np.isfinite(arrays[-1]).all():
+            missing = int((~np.isfinite(arrays[-1])).sum())
             raise InputError(
-                f"{path.name}: the field {name!r} is not finite at {missing} of {found[-1].size} nodes; "
+                f"{path.name}: the field {name!r} is not finite at {missing} of {arrays[-1].size} nodes; "
                 "fill them, or leave the file out."
             )
-    return np.stack(found, axis=-1)
+    return np.stack(arrays, axis=-1)
 
 
 def _coefficient_in(path: Path, dataset: xr.Dataset, name: str) -> float:
-    """The value of an attribute or else of a variable without dimensions."""
+    """The value of a coefficient, from an attribute of the file or else from a scalar variable."""
     held = dataset.attrs.get(name, dataset.get(name))
     write = f"dataset.attrs[{name!r}] = ..."
     if held is None:

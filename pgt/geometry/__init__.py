@@ -1,4 +1,17 @@
-"""Shapes of the plane and of space, and what can be asked of them."""
+"""Shapes of the plane and of space: membership, signed distance, walls with normals, measure.
+
+shape             the base classes, boundaries, checks of arguments
+plane, polygon    disks, ellipses, rectangles, polygons
+solid, surface    balls, cylinders, boxes, closed surfaces of triangles
+formula           shapes where a formula is below zero
+set_operations    unions, intersections, differences, complements
+placement         scaled, rotated and moved shapes
+walls             the boundary of a shape that combines others
+wall_features     holes and reentrant corners, where fields are rough
+point_location    parts of walls by a condition; bins for searches
+low_discrepancy   evenly spread points of the unit cube
+shape_files, shape_storage    shapes from files, and as plain data
+"""
 
 from pgt.geometry.formula import Formula as Formula
 from pgt.geometry.placement import Placed as Placed

@@ -1,4 +1,8 @@
-"""Shapes given by a formula that is below zero inside."""
+"""Shapes that are given by a formula that is negative inside.
+
+The boundary is found as a level set on a grid, by contour lines in the plane and marching tetrahedra in
+space, and improved by Newton steps.
+"""
 
 import dataclasses
 import itertools
@@ -26,29 +30,30 @@ from pgt.geometry.shape import (
 from pgt.geometry.surface import Surface
 from pgt.geometry.walls import MIN_STRAIGHT_COSINE
 
-# Cells along each axis of the grid on which the boundary is searched: finer parts are missed.
+# The number of cells along each axis of the grid on which the boundary is searched. Parts finer than a
+# cell are missed; more cells take longer.
 GRID_SIDES = {2: 512, 3: 72}
 # The step of finite differences in units of the size.
 SLOPE_STEP = 1e-6
-# The corner between two pieces lies at most so many of their lengths away.
+# A corner between two pieces of a line is at most this many of their lengths away.
 MAX_CORNER_DISTANCE = 3.0
 
 
 @register("formula")
 @dataclasses.dataclass(frozen=True, init=False)
 class Formula(AbstractLeaf):
-    """Where a formula in x, y (and z) is below zero.
+    """The points where a formula in x, y (and z) is negative.
 
-    Best is the distance from the boundary; any other smooth formula will do.
+    The best formula is the signed distance from the boundary; any other smooth one works, too.
 
     Parameters
     ----------
     text
-        As in a condition: + - * / ^, sqrt, sin, cos, exp, atan2(y, x), min, max, ...
+        A formula as in a condition: + - * / ^, sqrt, sin, cos, exp, atan2(y, x), min, max, ...
     x, y, z
-        Between which numbers it is looked at; those of the domain, where they are not given.
+        The limits between which it is evaluated; by default those of the domain.
     name
-        Of its wall.
+        The name of its wall.
 
     >>> disk = Formula("sqrt(x**2 + y**2) - 1", x=(-2, 2), y=(-2, 2))
     >>> round(disk.measure() / np.pi, 3)
@@ -93,7 +98,7 @@ class Formula(AbstractLeaf):
         return True
 
     def within(self, lower, upper) -> "Formula":
-        """The same, looked at between these corners where it does not say itself."""
+        """The shape, evaluated between these corners along axes without limits of their own."""
         axes = ("x", "y", "z")[: self.dimension]
         pairs = {a: (float(p), float(q)) for a, p, q in zip(axes, lower, upper, strict=True)}
         given = {axis: getattr(self, axis) for axis in axes if getattr(self, axis) is not None}
@@ -144,7 +149,7 @@ class Formula(AbstractLeaf):
                 "and y=(-1, 1), or make it the shape of a domain."
             )
         found = self._lines(count) if self.dimension == 2 else self._surface.boundary(count)
-        # Between the corners a chord leaves the boundary, by more than walls are told apart.
+        # A chord between corners leaves the boundary by more than the tolerance of walls.
         return self._outward(found._replace(points=self._onto(found.points)))
 
     def _lines(self, count: int) -> Boundary:
@@ -158,25 +163,28 @@ class Formula(AbstractLeaf):
         return along_edges(start[apart], end[apart], count)
 
     def _with_corners(self, line):
-        """The line with the corners that it cuts off."""
+        """The line with the corners that it cuts off inserted."""
         rows, corners = self._cut_off(line)
         return np.insert(line, rows + 1, corners, axis=0)
 
     def corners(self):
-        """Where its boundary has a corner, in the plane: as far as it says where it is looked at."""
+        """The corners of its boundary, in the plane; none where the formula has no limits."""
         if self.dimension == 3 or not np.isfinite(self.bounds()).all():
             return super().corners()
         lines = level_lines(self._value, *self.bounds(), GRID_SIDES[2])
         found = np.concatenate(
             [np.zeros((0, 2)), *(self._cut_off(self._onto(line))[1] for line in lines)]
         )
-        # Where a place of the line is a corner, it is cut off on both of its sides.
+        # A corner that is a place of the line is found from both sides, so duplicates are removed.
         _, first = np.unique(np.round(found / (SLOPE_STEP * self._size)), axis=0, return_index=True)
         return found[np.sort(first)]
 
     def _cut_off(self, line):
-        """After which places of a line its direction jumps, as at corners of min, max and abs, and where
-        the tangents of both sides meet, if that is near by."""
+        """The places of a line after which its direction jumps, and the corners that it cuts off there.
+
+        Corners come from min, max and abs. A corner is where the tangents of both sides meet, if that is
+        close.
+        """
         slope = self._slope(line)
         normals = slope / np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-300)
         (ax, ay), (bx, by) = normals[:-1].T, normals[1:].T
@@ -192,7 +200,7 @@ class Formula(AbstractLeaf):
         return rows, corners[rows]
 
     def _outward(self, found: Boundary) -> Boundary:
-        """With the normals along the slope of the formula; where it has none, those that are there."""
+        """The boundary with normals along the gradient of the formula; unchanged where it is zero."""
         slope = self._slope(found.points)
         steep = np.linalg.norm(slope, axis=1, keepdims=True)
         rises = steep > 1e-9 * steep.max(initial=0.0)
@@ -210,7 +218,7 @@ class Formula(AbstractLeaf):
         return surface
 
     def _onto(self, points):
-        """The points moved to where the formula is zero, by Newton's steps."""
+        """The points moved to zeros of the formula by Newton steps."""
         cell = self._size / GRID_SIDES[self.dimension]
         for _ in range(3):
             slope = self._slope(points)
@@ -228,7 +236,7 @@ class Formula(AbstractLeaf):
 
 
 def level_lines(value: Callable, lower, upper, side: int) -> list[np.ndarray]:
-    """Lines (n, 2) along which the function is zero, found on a grid.
+    """The lines (n, 2) along which the function is zero, from contours on a grid.
 
     >>> lines = level_lines(lambda p: p[:, 0] - 0.25, [0, 0], [1, 1], 8)
     >>> len(lines), bool(np.allclose(lines[0][:, 0], 0.25))
@@ -244,10 +252,10 @@ def level_lines(value: Callable, lower, upper, side: int) -> list[np.ndarray]:
 
 
 def level_surface(value: Callable, lower, upper, side: int) -> tuple[np.ndarray, np.ndarray]:
-    """Corners and triangles of the surface on which the function is zero, normals towards larger values.
+    """The corners and triangles of the zero surface of a function, with normals towards larger values.
 
-    Every cell of a grid is cut into six tetrahedra, each of which the surface crosses in one triangle
-    or two (marching tetrahedra).
+    Every cell of a grid is divided into six tetrahedra, and the surface crosses each in one triangle or
+    two (marching tetrahedra).
     """
     axes = [np.linspace(a, b, side + 1) for a, b in zip(lower, upper, strict=True)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -265,7 +273,7 @@ def level_surface(value: Callable, lower, upper, side: int) -> tuple[np.ndarray,
     return _oriented(grid, heights, edges)
 
 
-# Of a tetrahedron's corners, 1, 2 or 3 below zero and listed first: the edges that are crossed.
+# The crossed edges of a tetrahedron of whose corners the first 1, 2 or 3 are below zero.
 _CASES = {
     1: [0, 1, 0, 2, 0, 3],
     2: [0, 2, 0, 3, 1, 2, 1, 2, 0, 3, 1, 3],
@@ -274,7 +282,10 @@ _CASES = {
 
 
 def _tetrahedra(side: int):
-    """(6 cells, 4) numbers of grid points: a path along the axes, in each order, across every cell."""
+    """The (6 cells, 4) corners of tetrahedra as numbers of grid points.
+
+    Each follows a path across its cell along the axes, in one of the six orders.
+    """
     strides = np.array([(side + 1) ** 2, side + 1, 1])
     cells = np.stack(np.meshgrid(*[np.arange(side)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     base = cells @ strides
@@ -289,7 +300,7 @@ def _oriented(grid, heights, edges):
     share = heights[a] / (heights[a] - heights[b])
     corners = grid[a] + share[:, None] * (grid[b] - grid[a])
     triangles = which.reshape(-1, 3)
-    # From below zero to above: the way from an edge's lower end to its upper one.
+    # The lower ends of the edges have negative values, and the upper ends have positive ones.
     low, high = grid[edges[:, :, 0]].mean(axis=1), grid[edges[:, :, 1]].mean(axis=1)
     p, q, r = np.moveaxis(corners[triangles], 1, 0)
     turned = np.sum(np.cross(q - p, r - p) * (high - low), axis=1) < 0
@@ -298,8 +309,10 @@ def _oriented(grid, heights, edges):
 
 
 def _neighbours(faces):
-    """An order in which triangles that look the same way and lie close stand close: points that are drawn
-    along it are then spread over the surface (Morton 1966)."""
+    """An order that keeps close triangles of similar orientation together (Morton 1966).
+
+    Evenly drawn points along this order are evenly spread over the surface.
+    """
     a, b, c = np.moveaxis(faces, 1, 0)
     looks = (np.cross(b - a, c - a) > 0) @ np.array([1, 2, 4])
     lower, upper = faces.min(axis=(0, 1)), faces.max(axis=(0, 1))

@@ -1,19 +1,20 @@
-"""Points that fill the unit cube."""
+"""Low-discrepancy points, which fill the unit cube evenly."""
 
 import numpy as np
 from jaxtyping import Float
 
 from pgt.core.machine import require_memory
 
-# So many copies of the points are in memory at the same time.
+# The number of copies of the points that are in memory at the same time.
 POINT_COPIES = 3
 # Fewer points fit into any memory and are not checked.
 MIN_COUNT_CHECKED = 1_000_000
 
 
 def evenly(count: int, dimension: int, seed: int = 0) -> Float[np.ndarray, "count d"]:
-    """Points that fill the unit cube evenly: multiples of powers of the generalised golden ratio
-    (Roberts 2018), from a random start.
+    """Points that fill the unit cube evenly, from a random start.
+
+    They are multiples of powers of the generalized golden ratio, modulo 1 (Roberts 2018).
 
     >>> evenly(3, 1).shape
     (3, 1)

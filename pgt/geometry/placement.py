@@ -1,4 +1,4 @@
-"""Shapes scaled, turned and moved."""
+"""Shapes that are scaled, then rotated, then moved."""
 
 import dataclasses
 import math
@@ -28,18 +28,18 @@ from pgt.geometry.shape import (
 @register("placed")
 @dataclasses.dataclass(frozen=True, init=False)
 class Placed(AbstractShape):
-    """A shape scaled, then turned, then moved; also written .scaled, .rotated, .moved.
+    """A shape that is scaled, then rotated, then moved; also written .scaled, .rotated, .moved.
 
     Parameters
     ----------
     shape
         The shape.
     shift
-        By how much it is moved along every axis.
+        The lengths by which it is moved along the axes.
     degrees, axis
-        By how much it is turned about the origin; in space, about which axis.
+        The angle by which it is rotated about the origin and, in space, the axis of rotation.
     factor
-        By how much it grows, seen from the origin.
+        The factor by which it is scaled about the origin.
 
     >>> from pgt.geometry import Rectangle
     >>> lower, upper = Rectangle((0, 2), (0, 1)).rotated(90).moved(1, 0).bounds()
@@ -86,17 +86,17 @@ class Placed(AbstractShape):
 
     @cached_property
     def matrix(self) -> Float[np.ndarray, "k k"]:
-        """The turn alone."""
+        """The rotation matrix."""
         angle = math.radians(self.degrees)
         cross = turning(self.dimension, self.axis)
         return np.eye(len(cross)) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
 
     def back(self, points):
-        """Points as the shape is asked."""
+        """Points mapped to the coordinates of the original shape."""
         return (np.asarray(points, float) - np.array(self.shift)) @ self.matrix / self.factor
 
     def forth(self, points):
-        """Where points of the shape are in the end."""
+        """Points of the original shape mapped to their final places."""
         return self.factor * points @ self.matrix.T + np.array(self.shift)
 
     def distance(self, points):
@@ -119,7 +119,7 @@ class Placed(AbstractShape):
 
 @dataclasses.dataclass(frozen=True)
 class PlacedLeaf(AbstractLeaf):
-    """A simple shape where it is in the end; `how` says where."""
+    """A simple shape at its final place, with the transformation `how`."""
 
     leaf: AbstractLeaf
     how: Placed
@@ -161,7 +161,7 @@ class PlacedLeaf(AbstractLeaf):
 
 
 def turning(dimension: int, axis: tuple[float, ...] | None) -> Float[np.ndarray, "k k"]:
-    """The matrix K of a turn about an axis: by an angle a it is 1 + sin a K + (1 - cos a) K² (Rodrigues).
+    """The generator K of a rotation, whose matrix is 1 + sin a K + (1 - cos a) K² (Rodrigues).
 
     >>> turning(2, None).tolist()
     [[0.0, -1.0], [1.0, 0.0]]
@@ -173,7 +173,7 @@ def turning(dimension: int, axis: tuple[float, ...] | None) -> Float[np.ndarray,
 
 
 def direction(axis) -> tuple[float, ...]:
-    """A direction of length one."""
+    """The axis as a unit vector."""
     found = np.array(numbers("rotated(axis)", axis, 3))
     length = float(np.linalg.norm(found))
     if length == 0:

@@ -72,7 +72,7 @@ class Disk(AbstractPlane):
 @register("ellipse")
 @dataclasses.dataclass(frozen=True, init=False)
 class Ellipse(AbstractPlane):
-    """An ellipse along the axes; `radii` are half its width and half its height.
+    """An ellipse along the axes; `radii` are half the width and half the height.
 
     >>> round(Ellipse(radii=(2, 1)).measure() / np.pi, 6)
     2.0
@@ -96,7 +96,7 @@ class Ellipse(AbstractPlane):
         )
 
     def distance(self, points):
-        """By Newton's steps for the angle of the nearest point, in the first quadrant."""
+        """The signed distance, by Newton steps for the angle of the nearest point in one quadrant."""
         away = np.abs(points - np.array(self.centre))
         a, b = self.radii
         angle = np.arctan2(a * away[:, 1], b * away[:, 0])
@@ -127,7 +127,7 @@ class Ellipse(AbstractPlane):
 @register("rectangle")
 @dataclasses.dataclass(frozen=True, init=False)
 class Rectangle(AbstractPlane):
-    """A rectangle along the axes, from one number to another along each.
+    """A rectangle along the axes, with the limits `x` and `y`.
 
     >>> Rectangle(x=(0, 2), y=(0, 3)).measure()
     6.0
@@ -161,14 +161,14 @@ class Rectangle(AbstractPlane):
 
 
 def box_distance(points, lower, upper):
-    """Signed distance from a box along the axes."""
+    """The signed distance from a box along the axes."""
     beyond = np.maximum(lower - points, points - upper)
     outside = np.linalg.norm(np.maximum(beyond, 0.0), axis=1)
     return outside + np.minimum(beyond.max(axis=1), 0.0)
 
 
 def along_edges(start, end, count: int) -> Boundary:
-    """Points along edges that run counter-clockwise around what is inside, in proportion to length."""
+    """Points along edges that run counter-clockwise around the inside, in proportion to their lengths."""
     along = end - start
     length = np.linalg.norm(along, axis=1)
     each = np.maximum(np.round(count * length / length.sum()).astype(int), 1)

@@ -1,4 +1,7 @@
-"""Parts of a wall chosen by a condition in text: "x < 0", "x > 0 and y**2 < 0.1"."""
+"""Conditions in text that select parts of a wall, such as "x > 0 and y**2 < 0.1"; and bins for searches.
+
+`Bins` lists edges or triangles by the cells of a grid, so that each point is compared with few of them.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,8 +22,9 @@ _OTHER = re.compile(r"&+|\|+|\bnot\b|[!=]=")
 def where_true(
     text: str, points: Float[np.ndarray, "n k"], axes: Sequence[str]
 ) -> Bool[np.ndarray, " n"]:
-    """At which points the condition holds. `and` binds tighter than `or`; brackets are around one
-    comparison, or none.
+    """The points at which the condition holds.
+
+    `and` binds tighter than `or`; brackets may only be around a single comparison.
 
     >>> where_true("x < 0 or x > 1", np.array([[-1.0], [0.5], [2.0]]), ("x",)).tolist()
     [True, False, True]
@@ -48,13 +52,15 @@ def _compared(text: str, columns, whole: str):
     if len(pieces) not in (3, 5) or not all(piece.strip() for piece in pieces):
         raise InputError(f"{whole!r} is no condition; write for example 'x < 0' or '0 < x < 1'.")
     sides = [_value(piece, columns) for piece in pieces[::2]]
-    less = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
-    steps = [less[sign](a, b) for sign, a, b in zip(pieces[1::2], sides, sides[1:], strict=False)]
-    return np.all(np.broadcast_arrays(*steps), axis=0)
+    comparisons = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+    results = [
+        comparisons[sign](a, b) for sign, a, b in zip(pieces[1::2], sides, sides[1:], strict=False)
+    ]
+    return np.all(np.broadcast_arrays(*results), axis=0)
 
 
 def _without_brackets(text: str) -> str:
-    """x > 0 of (x > 0)."""
+    """The text without brackets around all of it: "x > 0" for "(x > 0)"."""
     inner = text.strip()
     while (found := _BRACKETED.fullmatch(inner)) and _is_balanced(found[1]):
         inner = found[1].strip()
@@ -76,12 +82,12 @@ def _value(text: str, columns):
         return evaluate(tree, {**CONSTANTS, **columns}.get, WITH_NUMPY)
 
 
-# With so many points at once, what is looked up stays in the cache.
+# Points are processed in chunks of this size, whose bins stay in the cache.
 POINTS_AT_ONCE = 1 << 17
 
 
 class Bins(NamedTuple):
-    """Cells of a grid in one or two coordinates; `members[starts[c]:starts[c + 1]]` is the list of c."""
+    """The cells of a grid in one or two coordinates; cell c holds `members[starts[c]:starts[c + 1]]`."""
 
     lower: Float[np.ndarray, " k"]
     step: Float[np.ndarray, " k"]
@@ -91,7 +97,7 @@ class Bins(NamedTuple):
 
     @staticmethod
     def build(low: Float[np.ndarray, "m k"], high: Float[np.ndarray, "m k"], cells: int) -> "Bins":
-        """About `cells` cells; a member is in all those that its box from `low` to `high` touches."""
+        """A grid of about `cells` cells; each member is in all cells that its box touches."""
         lower, upper = low.min(axis=0), high.max(axis=0)
         pad = 1e-6 * np.maximum(upper - lower, 1e-300)
         lower, upper = lower - pad, upper + pad
@@ -105,7 +111,10 @@ class Bins(NamedTuple):
         return Bins(lower, step, (side,) * len(lower), starts, member[order])
 
     def pairs(self, points: Float[np.ndarray, "n k"]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(rows, members): every point with every member of its cell; no row twice in one answer."""
+        """Arrays (rows, members) that pair every point with every member of its cell.
+
+        No array of rows contains a point twice.
+        """
         for first in range(0, len(points), POINTS_AT_ONCE):
             part = points[first : first + POINTS_AT_ONCE]
             index = np.floor((part - self.lower) / self.step)
@@ -114,13 +123,13 @@ class Bins(NamedTuple):
             start, count = self.starts[cell], self.starts[cell + 1] - self.starts[cell]
             order = np.argsort(-count, kind="stable")
             within, start, count = within[order], start[order], count[order]
-            for turn in range(int(count[0]) if len(count) else 0):
-                left = int(np.searchsorted(-count, -turn, side="left"))
-                yield first + within[:left], self.members[start[:left] + turn]
+            for position in range(int(count[0]) if len(count) else 0):
+                remaining = int(np.searchsorted(-count, -position, side="left"))
+                yield first + within[:remaining], self.members[start[:remaining] + position]
 
 
 def _touched(first, last, side: int):
-    """(member, cell) of all cells that each member touches."""
+    """The pairs (member, cell) of all cells that each member touches."""
     size = last - first + 1
     count = np.prod(size, axis=1)
     member = np.repeat(np.arange(len(first)), count)

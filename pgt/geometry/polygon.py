@@ -1,4 +1,4 @@
-"""Polygons, with holes and in several parts: any number of rings."""
+"""Polygons of any number of rings: outlines of one or several parts, and holes."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping
@@ -14,16 +14,16 @@ from pgt.geometry.point_location import Bins
 from pgt.geometry.shape import Boundary, Bounds, Ring, Rings, Word, set_fields, wall_name
 
 Corner = tuple[float, float]
-# So many pairs of a point and an edge are in memory together.
+# Pairs of a point and an edge are processed in chunks of this size.
 PAIRS_AT_ONCE = 1 << 22
-# Corners closer than this share of the size are one.
+# Corners closer than this share of the size are merged.
 MERGE_DISTANCE = 1e-12
 
 
 @register("polygon")
 @dataclasses.dataclass(frozen=True, init=False)
 class Polygon(AbstractPlane):
-    """What lies inside an odd number of rings: one is an outline, further ones inside it are holes.
+    """The points inside an odd number of rings: one ring is an outline, further ones inside it are holes.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Polygon(AbstractPlane):
     holes
         Further rings.
     name
-        Of its wall.
+        The name of its wall.
 
     >>> Polygon([(0, 0), (2, 0), (2, 2), (0, 2)], holes=[[(0.5, 0.5), (1, 0.5), (1, 1)]]).measure()
     3.875
@@ -62,7 +62,7 @@ class Polygon(AbstractPlane):
 
     @classmethod
     def of_rings(cls, rings, name: str | None = None) -> "Polygon":
-        """The polygon of rings that are known to be in order: outlines and holes of several parts."""
+        """The polygon of valid rings, which are outlines and holes of one or several parts."""
         polygon = object.__new__(cls)
         set_fields(polygon, rings=tuple(_ring(ring, "ring") for ring in rings), name=name)
         return polygon
@@ -74,15 +74,17 @@ class Polygon(AbstractPlane):
 
     @cached_property
     def _across(self) -> int:
-        """The axis along which edges are listed: that along which they are short, so that few of them
-        are met. Rays run along the other one."""
+        """The axis whose bins hold the edges; rays run along the other axis.
+
+        It is the axis along which edges are short, so that a bin holds few of them.
+        """
         start, end = self._edges
         lower, upper = self.bounds()
         return int(np.argmin(np.abs(end - start).sum(axis=0) / (upper - lower)))
 
     @cached_property
     def _bins(self) -> Bins:
-        """Edges by the heights they pass, or the widths."""
+        """The edges in bins of the coordinate `_across`."""
         start, end = (ends[:, self._across, None] for ends in self._edges)
         return Bins.build(
             np.minimum(start, end), np.maximum(start, end), min(8 * len(start), 1 << 16)
@@ -90,17 +92,17 @@ class Polygon(AbstractPlane):
 
     def inside(self, points, slack=0.0) -> Bool[np.ndarray, " n"]:
         points = self.as_places(points)
-        found, columns = np.zeros(len(points), bool), [1 - self._across, self._across]
+        is_inside, columns = np.zeros(len(points), bool), [1 - self._across, self._across]
         start, end = (ends[:, columns] for ends in self._edges)
-        seen = points[:, columns]
-        for rows, edges in self._bins.pairs(seen[:, 1:]):
-            (px, py), (ax, ay), (bx, by) = seen[rows].T, start[edges].T, end[edges].T
-            crossed = (ay > py) != (by > py)
-            beyond = (px - ax) * (by - ay) < (bx - ax) * (py - ay)
-            found[rows] ^= crossed & (beyond == (by > ay))
+        oriented = points[:, columns]
+        for rows, edges in self._bins.pairs(oriented[:, 1:]):
+            (px, py), (ax, ay), (bx, by) = oriented[rows].T, start[edges].T, end[edges].T
+            is_crossed = (ay > py) != (by > py)
+            is_beyond = (px - ax) * (by - ay) < (bx - ax) * (py - ay)
+            is_inside[rows] ^= is_crossed & (is_beyond == (by > ay))
         if slack:
-            found[self._near(points, abs(slack))] = slack > 0
-        return found
+            is_inside[self._near(points, abs(slack))] = slack > 0
+        return is_inside
 
     def _near(self, points, slack: float) -> Bool[np.ndarray, " n"]:
         """Which points are no farther than `slack` from an edge."""
@@ -134,7 +136,7 @@ class Polygon(AbstractPlane):
 
     def boundary(self, count: int) -> Boundary:
         found = along_edges(*self._edges, count)
-        # A ring runs either way around: what is inside tells which normal is the outward one.
+        # A ring may run either way around, so the inside decides which normal is outward.
         lower, upper = self.bounds()
         step = 1e-9 * float(np.linalg.norm(upper - lower))
         outward = self.inside(found.points - step * found.normals)
@@ -142,7 +144,7 @@ class Polygon(AbstractPlane):
 
 
 def _to_edge(points, start, end):
-    """Distance from points to edges."""
+    """The distance from points to edges."""
     along, away = end - start, points - start
     share = np.sum(away * along, axis=-1) / np.maximum(np.sum(along**2, axis=-1), 1e-300)
     return np.linalg.norm(away - np.clip(share, 0, 1)[..., None] * along, axis=-1)
@@ -172,7 +174,7 @@ def _ring(corners, which: str) -> tuple[Corner, ...]:
 
 
 def _check_crossings(start, end) -> None:
-    """Refuse edges that cross or lie on each other, unless they only share a corner."""
+    """Raise for edges that cross or overlap; edges that share only a corner are allowed."""
     count = len(start)
     for first in range(0, count, max(PAIRS_AT_ONCE // count, 1)):
         part = np.arange(first, min(first + max(PAIRS_AT_ONCE // count, 1), count))
@@ -193,7 +195,7 @@ def _check_crossings(start, end) -> None:
 
 
 def _overlap(a, b, c, d):
-    """Whether c to d, on the line through a and b, has more than a point in common with a to b."""
+    """Whether the edge c–d, on the line through a and b, overlaps the edge a–b in more than a point."""
     along = b - a
     length = np.sum(along**2, axis=-1)
     p, q = (np.sum((end - a) * along, axis=-1) / length for end in (c, d))
@@ -201,7 +203,7 @@ def _overlap(a, b, c, d):
 
 
 def _turn(a, b, c):
-    """Above zero where c lies to the left of the way from a to b; exactly zero where it is on it."""
+    """A positive number where c is to the left of the line from a to b, and exactly zero on it."""
     (ux, uy), (vx, vy) = np.moveaxis(b - a, -1, 0), np.moveaxis(c - a, -1, 0)
     found = ux * vy - uy * vx
     return np.where(np.abs(found) > 1e-12 * (np.abs(ux * vy) + np.abs(uy * vx)), found, 0.0)

@@ -1,4 +1,4 @@
-"""Shapes put together of others: with them, and without them."""
+"""Shapes that combine others: unions, intersections, differences and complements."""
 
 import abc
 import dataclasses
@@ -18,16 +18,16 @@ from pgt.geometry.shape import (
 
 
 class AbstractCombined(AbstractShape):
-    """A shape put together of `parts`."""
+    """A shape that combines `parts`."""
 
     @property
     @abc.abstractmethod
     def parts(self) -> tuple[AbstractShape, ...]:
-        """The shapes that it is put together of."""
+        """The shapes that it combines."""
 
     @abc.abstractmethod
     def of_parts(self, *parts: AbstractShape) -> "AbstractShape":
-        """The same of other parts."""
+        """The same combination of other parts."""
 
     @property
     def dimension(self) -> int:
@@ -43,7 +43,7 @@ class AbstractCombined(AbstractShape):
 @register("union")
 @dataclasses.dataclass(frozen=True, init=False)
 class Union(AbstractCombined):
-    """What lies in one of the shapes at least; also written a | b.
+    """The points in at least one of the shapes; also written a | b.
 
     >>> from pgt.geometry import Rectangle
     >>> round(Union(Rectangle((0, 2), (0, 1)), Rectangle((0, 1), (0, 2))).measure(), 3)
@@ -76,7 +76,7 @@ class Union(AbstractCombined):
 @register("intersection")
 @dataclasses.dataclass(frozen=True, init=False)
 class Intersection(AbstractCombined):
-    """What lies in all of the shapes; also written a & b.
+    """The points in all of the shapes; also written a & b.
 
     >>> from pgt.geometry import Disk, Rectangle
     >>> quarter = Intersection(Disk(), Rectangle((0, 1), (0, 1)))
@@ -102,7 +102,7 @@ class Intersection(AbstractCombined):
     def inside(self, points, slack=0.0):
         points = np.asarray(points, float)
         found = np.ones(len(points), bool)
-        for shape in self.shapes:  # each is asked of what is left only
+        for shape in self.shapes:  # each is evaluated only at the points inside all shapes before
             found[found] = shape.inside(points[found], slack)
         return found
 
@@ -114,7 +114,7 @@ class Intersection(AbstractCombined):
 @register("difference")
 @dataclasses.dataclass(frozen=True, init=False)
 class Difference(AbstractCombined):
-    """What lies in the first shape and in none of the holes; also written a - b.
+    """The points in the first shape and in none of the holes; also written a - b.
 
     >>> from pgt.geometry import Disk
     >>> round(Difference(Disk(radius=2), Disk(radius=1)).measure() / np.pi, 6)
@@ -153,7 +153,7 @@ class Difference(AbstractCombined):
 @register("outside")
 @dataclasses.dataclass(frozen=True, init=False)
 class Complement(AbstractCombined):
-    """All that lies outside a shape; also written -a. As the shape of a domain: an obstacle in its box.
+    """The points outside a shape; also written -a. As the shape of a domain it is an obstacle in its box.
 
     >>> from pgt.geometry import Disk
     >>> (-Disk()).inside(np.array([[0.0, 0.0], [2.0, 0.0]])).tolist()
@@ -184,12 +184,12 @@ class Complement(AbstractCombined):
 
 
 def _strictly(shape: AbstractShape, points, slack: float):
-    """Which points are inside, the boundary itself excluded where there is a slack."""
+    """Which points are inside by more than `slack`."""
     return shape.inside(points, -slack)
 
 
 def several(where: str, shapes: Sequence) -> tuple[AbstractShape, ...]:
-    """Shapes of one dimension, one at least."""
+    """The shapes as a tuple; raises unless there is at least one and all have the same dimension."""
     if not shapes:
         raise InputError(f"{where}(): give one shape at least, such as Disk(radius=1).")
     for shape in shapes:

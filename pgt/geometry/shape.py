@@ -1,4 +1,4 @@
-"""What every shape can be asked, and how shapes are put together."""
+"""The base classes of shapes: membership, signed distance, walls, and operators that combine shapes."""
 
 import abc
 import dataclasses
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pgt.geometry.placement import Placed
     from pgt.geometry.set_operations import Complement, Difference, Intersection, Union
 
-# What constructors take: run files know the type inside, Python takes more and checks it itself.
+# The types of constructor arguments. A run file must give the inner type; Python code may pass other
+# types, which the constructor checks.
 Pair = Annotated[Any, Written(tuple[Number, Number])]
 Triple = Annotated[Any, Written(tuple[Number, Number, Number])]
 PositivePair = Annotated[Any, Written(tuple[Positive, Positive])]
@@ -39,26 +40,26 @@ MAX_BRIEF_LENGTH = 200
 
 
 class Boundary(NamedTuple):
-    """Points of a boundary, the outward unit normal at each, and the length or area each stands for."""
+    """Points of a boundary, their outward unit normals, and the length or area that each represents."""
 
     points: Places
     normals: Places
     weights: Float[np.ndarray, " n"]
 
     def take(self, chosen) -> "Boundary":
-        """Some of the points."""
+        """The boundary of some of the points."""
         return Boundary(*(part[chosen] for part in self))
 
     @staticmethod
     def joined(parts: Sequence["Boundary"]) -> "Boundary":
-        """All points of several parts."""
+        """The boundary of all points of several parts."""
         return Boundary(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 class AbstractShape(abc.ABC):
-    """A part of the plane or of space. Only strings, numbers and arrays: hashable, and stored as data.
+    """A part of the plane or of space. It is hashable and stored as data.
 
-    `a - b`, `a & b` and `a | b` are shapes, too; `-a` is all that lies outside a.
+    `a - b`, `a & b` and `a | b` are shapes, too; `-a` is everything outside a.
 
     >>> from pgt.geometry import Disk, Rectangle
     >>> plate = Rectangle(x=(0, 2), y=(0, 1)) - Disk(centre=(1, 0.5), radius=0.2, name="hole")
@@ -77,10 +78,9 @@ class AbstractShape(abc.ABC):
 
     @abc.abstractmethod
     def distance(self, points: Places) -> Float[np.ndarray, " n"]:
-        """How far the boundary is from each point: below zero inside, above zero outside.
+        """The signed distance from each point to the boundary, negative inside.
 
-        Near the boundary it is the distance; far away from a shape that is put together of others, it
-        may be less.
+        It is exact near the boundary; far from a combined shape it may be too small.
         """
 
     def inside(self, points, slack: float = 0.0) -> Bool[np.ndarray, " n"]:
@@ -98,26 +98,26 @@ class AbstractShape(abc.ABC):
 
     @abc.abstractmethod
     def bounds(self) -> Bounds:
-        """The lower and the upper corner of a box around it; infinite where it has no end."""
+        """The lower and the upper corner of a box around the shape; infinite where it is unbounded."""
 
     @abc.abstractmethod
     def leaves(self) -> tuple["AbstractLeaf", ...]:
-        """The simple shapes that it is put together of, where they are in the end."""
+        """The simple shapes that the shape combines, at their final places."""
 
     def within(self, lower, upper) -> "AbstractShape":
-        """The same; a formula in it is looked at between these corners, where it does not say itself."""
+        """The shape, in which formulas without limits are evaluated between these corners."""
         return self
 
     # ------------------------------------------------------------------------------- walls
 
     def brief(self) -> str:
-        """As it is written; an outline of many corners, which would fill pages, by its walls."""
+        """The shape as text; a shape of many corners, which would fill pages, is given by its walls."""
         named = f"<{type(self).__name__} with the walls {', '.join(self.wall_names)}>"
         return str(self) if len(str(self)) <= MAX_BRIEF_LENGTH else named
 
     @property
     def wall_names(self) -> tuple[str, ...]:
-        """The names of its walls: those of the simple shapes."""
+        """The names of the walls, which are those of the simple shapes."""
         return tuple(dict.fromkeys(leaf.wall for leaf in self.leaves()))
 
     @checked
@@ -126,7 +126,7 @@ class AbstractShape(abc.ABC):
         name: str | None = None,
         count: Annotated[int, Limits(at_least=1, at_most=MAX_WALL_POINTS)] | None = None,
     ) -> Boundary:
-        """Evenly spread points of the boundary, or of the part that a simple shape of that name made."""
+        """Evenly spread points of the boundary, or of the part from the simple shapes of that name."""
         return Boundary.joined(self.wall_parts(name, count))
 
     @checked
@@ -135,7 +135,7 @@ class AbstractShape(abc.ABC):
         name: str | None = None,
         count: Annotated[int, Limits(at_least=1, at_most=MAX_WALL_POINTS)] | None = None,
     ) -> tuple[Boundary, ...]:
-        """The same by the simple shapes that made them; in space the first points of each fill it."""
+        """The points of `walls` by simple shape; in space the first points of each part fill it."""
         from pgt.geometry.walls import parts_of
 
         if name is not None and name not in self.wall_names:
@@ -143,7 +143,7 @@ class AbstractShape(abc.ABC):
         return parts_of(self, name, count)
 
     def measure(self) -> float:
-        """Its area, or its volume: ∫ x·n / d over the boundary (Gauss)."""
+        """The area or volume of the shape, as ∫ x·n / d over the boundary (Gauss)."""
         points, normals, weights = self.walls()
         middle = points.mean(axis=0)
         return float(np.sum(weights * np.sum((points - middle) * normals, axis=1)) / self.dimension)
@@ -171,55 +171,57 @@ class AbstractShape(abc.ABC):
         return Complement(self)
 
     def moved(self, *by: Plain) -> "Placed":
-        """Moved by so much along every axis."""
+        """The shape moved by these lengths along the axes."""
         from pgt.geometry.placement import Placed
 
         return Placed(self, shift=by)
 
     def rotated(self, degrees: Plain, axis: Several | None = None) -> "Placed":
-        """Turned about the origin, in space about an axis through it."""
+        """The shape rotated about the origin, or in space about an axis through it."""
         from pgt.geometry.placement import Placed
 
         return Placed(self, degrees=degrees, axis=axis)
 
     def scaled(self, factor: Length) -> "Placed":
-        """Larger by a factor in all directions, seen from the origin."""
+        """The shape scaled by a factor about the origin."""
         from pgt.geometry.placement import Placed
 
         return Placed(self, factor=factor)
 
 
 class AbstractLeaf(AbstractShape):
-    """A simple shape: it has one wall, and knows points of it."""
+    """A simple shape, which has one wall and gives points of it."""
 
     name: str | None
 
     @property
     def is_sought(self) -> bool:
-        """Whether its boundary is looked for, and may be missed."""
+        """Whether the boundary is found by a numerical search, which may miss parts of it."""
         return False
 
     @property
     def wall(self) -> str:
-        """The name of its wall: its own or, without one, that of its kind."""
+        """The name of its wall, which is its own name or else that of its class."""
         return self.name or type(self).__name__.lower()
 
     @abc.abstractmethod
     def boundary(self, count: int) -> Boundary:
-        """About `count` points of its boundary: in the plane in their order along it, in space such that
-        the first of them fill it as evenly as all."""
+        """About `count` points of its boundary.
+
+        In the plane they are in order along it; in space the first of them fill it as evenly as all.
+        """
 
     def leaves(self) -> tuple["AbstractLeaf", ...]:
         """Itself."""
         return (self,)
 
     def corners(self) -> Places:
-        """Where its boundary has a corner, in the plane."""
+        """The corners of its boundary, in the plane."""
         return np.zeros((0, self.dimension))
 
 
 def no_such_wall(name: str, known: Sequence[str]) -> str:
-    """What is said where no wall has that name."""
+    """The message for a wall name that the shape does not have."""
     return f"there is no wall {name!r}; the shape's walls are {', '.join(map(repr, known))}."
 
 
@@ -227,31 +229,31 @@ def no_such_wall(name: str, known: Sequence[str]) -> str:
 
 
 def number(where: str, value, *, above: float = -math.inf) -> float:
-    """A finite number."""
+    """The value as a finite number above `above`; raises otherwise."""
     try:
-        found = float(value)
+        finite = float(value)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{where}={value!r}: write a number.") from None
-    if not math.isfinite(found) or found <= above:
+    if not math.isfinite(finite) or finite <= above:
         limit = f" above {above:g}" if above > -math.inf else ""
-        raise InputError(f"{where}={found:g}: write a finite number{limit}.")
-    return found
+        raise InputError(f"{where}={finite:g}: write a finite number{limit}.")
+    return finite
 
 
 def numbers(where: str, values, count: int, *, above: float = -math.inf) -> tuple[float, ...]:
-    """So many finite numbers."""
+    """The values as `count` finite numbers; raises otherwise."""
     try:
-        found = tuple(values)
+        given = tuple(values)
     except TypeError:
-        found = ()
-    if len(found) != count:
+        given = ()
+    if len(given) != count:
         example = ", ".join("0" for _ in range(count))
         raise InputError(f"{where}={values!r}: write {count} numbers, ({example}).")
-    return tuple(number(where, value, above=above) for value in found)
+    return tuple(number(where, value, above=above) for value in given)
 
 
 def interval(where: str, values) -> tuple[float, float]:
-    """Two numbers, the lower first."""
+    """The values as two numbers, the lower first; raises otherwise."""
     low, high = numbers(where, values, 2)
     if low >= high:
         raise InputError(f"{where}=({low:g}, {high:g}): the first number must be below the second.")
@@ -259,14 +261,14 @@ def interval(where: str, values) -> tuple[float, float]:
 
 
 def wall_name(where: str, name: str | None) -> str | None:
-    """A name for a wall, or None."""
+    """The name of a wall, or None; raises where it is not a word."""
     if name is not None and (not isinstance(name, str) or not name.strip()):
         raise InputError(f"{where}(name={name!r}): write a word, such as name='cylinder'.")
     return name
 
 
 def set_fields(shape: AbstractShape, /, **values) -> None:
-    """The way into a frozen dataclass."""
+    """Set the fields of a shape, which is a frozen dataclass."""
     assert dataclasses.is_dataclass(shape)
     for name, value in values.items():
         object.__setattr__(shape, name, value)

@@ -1,4 +1,4 @@
-"""Shapes from files and from other libraries: shapely, WKT, GeoJSON, surfaces, meshes."""
+"""Shapes from files and other libraries: shapely geometries, WKT, GeoJSON, surfaces, meshes."""
 
 import json
 import os
@@ -33,9 +33,9 @@ def read_shape(source: Any, name: str | None = None, factor: float = 1.0) -> Abs
     source
         A path, WKT text such as "POLYGON ((0 0, 1 0, 1 1, 0 0))", or a shapely geometry.
     name
-        Of its wall.
+        The name of its wall.
     factor
-        To the units of the domain: 0.001 for a file in millimetres and a domain in metres.
+        The factor to the units of the domain: 0.001 for a file in millimeters and a domain in meters.
 
     >>> round(read_shape("POLYGON ((0 0, 2 0, 2 1, 0 0))", name="coast").measure(), 9)
     1.0
@@ -48,7 +48,7 @@ def read_shape(source: Any, name: str | None = None, factor: float = 1.0) -> Abs
 
 @register("file", kind="shape")
 def shape_file(path: Word, name: Word | None = None, factor: Length = 1.0) -> AbstractShape:
-    """`read_shape`, as a run file names it; a relative path starts in its folder."""
+    """The shape that `read_shape` returns, for run files; a relative path starts in their folder."""
     return read_shape(Path(path), name, factor)
 
 
@@ -86,7 +86,7 @@ def _geojson(path: Path, name: str | None) -> AbstractShape:
             parts = [feature["geometry"] for feature in data["features"]]
         else:
             parts = [data["geometry"] if data["type"] == "Feature" else data]
-        # A feature without a place is valid, and has none.
+        # A feature without a geometry is valid.
         geometries = [shapely.from_geojson(json.dumps(part)) for part in parts if part is not None]
     except (KeyError, TypeError, ValueError, shapely.errors.ShapelyError) as error:
         raise InputError(f"not GeoJSON with polygons ({_first_line(error)}).") from None
@@ -121,7 +121,7 @@ def _surface(path: Path, name: str | None) -> Surface:
     try:
         mesh = trimesh.load(path, force="mesh", process=False)
         corners, triangles = np.asarray(mesh.vertices, float), np.asarray(mesh.faces)
-    except Exception as error:  # its readers raise whatever they meet
+    except Exception as error:  # its readers raise exceptions of many kinds
         raise InputError(f"no surface that trimesh can read ({_first_line(error)}).") from None
     if not len(triangles):
         raise InputError("the file holds no triangles.")
@@ -132,7 +132,7 @@ def _mesh(path: Path, name: str | None) -> AbstractShape:
     meshio = needed("meshio")
     try:
         mesh = meshio.read(path)
-    except (Exception, SystemExit) as error:  # it ends the program where it does not know a file
+    except (Exception, SystemExit) as error:  # it exits the program for unknown files
         raise InputError(f"no mesh that meshio can read ({_first_line(error)}).") from None
     cells = {block.type: [] for block in mesh.cells}
     for block in mesh.cells:
@@ -143,7 +143,7 @@ def _mesh(path: Path, name: str | None) -> AbstractShape:
 
 
 def needed(package: str) -> Any:
-    """The package, or what to type to have it."""
+    """The imported package; raises with the command that installs it."""
     import importlib
 
     try:
@@ -166,9 +166,10 @@ def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
-# A mesh that is no higher than this share of its size lies in the plane.
+# A mesh lies in the plane if its height is at most this share of its size.
 MAX_FLAT_HEIGHT = 1e-9
-# By meshio's names the corners of a cell's faces; in cells of higher order others follow between them.
+# The corners of the faces of each kind of cell, by meshio's names. In cells of higher order further nodes
+# follow the corners.
 FACES = {
     "tetra": ((0, 1, 2), (0, 1, 3), (1, 2, 3), (0, 2, 3)),
     "pyramid": ((0, 1, 2, 3), (0, 1, 4), (1, 2, 4), (2, 3, 4), (0, 3, 4)),
@@ -182,7 +183,7 @@ FACES = {
 def shape_of_mesh(
     points: Float[np.ndarray, "n k"], cells: Mapping[str, np.ndarray], name: str | None = None
 ) -> AbstractShape:
-    """What the cells of a mesh cover, by meshio's names of them.
+    """The shape that the cells of a mesh cover; `cells` uses meshio's names.
 
     >>> square = np.array([[0.0, 0.0], [1, 0], [1, 1], [0, 1]])
     >>> shape_of_mesh(square, {"triangle": np.array([[0, 1, 2], [0, 2, 3]])}).measure()
@@ -214,7 +215,7 @@ def shape_of_mesh(
 
 
 def _triangles(cells: Mapping[str, np.ndarray]) -> Int[np.ndarray, "f 3"]:
-    """Triangles, and quads as two of them."""
+    """The triangles of a mesh, with each quad as two triangles."""
     found = [np.zeros((0, 3), int)]
     found += [cells[kind][:, :3] for kind in ("triangle", "triangle6") if kind in cells]
     for kind in ("quad", "quad8", "quad9"):
@@ -224,7 +225,7 @@ def _triangles(cells: Mapping[str, np.ndarray]) -> Int[np.ndarray, "f 3"]:
 
 
 def _outline(points: Float[np.ndarray, "n 2"], triangles: Int[np.ndarray, "f 3"]) -> list:
-    """Rings of the edges that belong to one triangle only, joined end to end."""
+    """The rings of the outline: the edges that belong to only one triangle, joined end to end."""
     a, b, c = np.moveaxis(points[triangles], 1, 0)
     area = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
     triangles = np.where((area < 0)[:, None], triangles[:, ::-1], triangles)
@@ -252,14 +253,14 @@ def _outline(points: Float[np.ndarray, "n 2"], triangles: Int[np.ndarray, "f 3"]
 
 
 def _solid(kind: str) -> str | None:
-    """The kind of a solid cell, whatever its order: "tetra" for "tetra10"."""
+    """The kind of a solid cell without its order ("tetra" for "tetra10"); None for other cells."""
     return next((known for known in FACES if re.fullmatch(known + r"\d*", kind)), None)
 
 
 def _surface_of_solids(
     points: Float[np.ndarray, "n 3"], cells: Mapping, name: str | None
 ) -> Surface:
-    """The faces that belong to one cell only, seen from outside."""
+    """The surface of the faces that belong to only one cell, oriented outwards."""
     triangles = []
     for size in (3, 4):
         faces, middles = _faces(points, cells, size)
@@ -277,7 +278,7 @@ def _surface_of_solids(
 
 
 def _faces(points: Float[np.ndarray, "n 3"], cells: Mapping, size: int):
-    """All faces of so many corners, and the middle of the cell that each belongs to."""
+    """All faces of `size` corners, and the center of the cell of each."""
     faces, middles = [np.zeros((0, size), int)], [np.zeros((0, 3))]
     for kind, found in cells.items():
         known = FACES[_solid(kind) or kind]

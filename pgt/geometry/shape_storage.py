@@ -1,4 +1,4 @@
-"""Shapes as plain lists and dictionaries, and back."""
+"""Conversion of shapes to plain lists and dictionaries for JSON, and back."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -26,7 +26,7 @@ KINDS: dict[str, type[AbstractShape]] = {
 
 
 def shape_to_dict(shape: AbstractShape) -> dict[str, Any]:
-    """For JSON.
+    """The shape as plain data, for JSON.
 
     >>> shape_to_dict(Disk(radius=2.0))
     {'kind': 'Disk', 'centre': [0.0, 0.0], 'radius': 2.0, 'name': None}
@@ -36,7 +36,7 @@ def shape_to_dict(shape: AbstractShape) -> dict[str, Any]:
 
 
 def shape_from_dict(data: Mapping) -> AbstractShape:
-    """The inverse of `shape_to_dict`.
+    """The shape that `shape_to_dict` wrote.
 
     >>> shape_from_dict(shape_to_dict(-Disk())) == -Disk()
     True

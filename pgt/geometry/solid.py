@@ -75,7 +75,7 @@ class Ball(AbstractSolid):
 @register("cylinder")
 @dataclasses.dataclass(frozen=True, init=False)
 class Cylinder(AbstractSolid):
-    """A cylinder that stands along z, from one height to another. `rotated` lays it down.
+    """A cylinder along z, with the limits `z`; `rotated` changes its direction.
 
     >>> round(Cylinder(radius=1, z=(0, 2)).measure() / np.pi, 3)
     2.0
@@ -114,25 +114,25 @@ class Cylinder(AbstractSolid):
     def boundary(self, count: int) -> Boundary:
         low, high = self.z
         cap, side = np.pi * self.radius**2, 2 * np.pi * self.radius * (high - low)
-        each = [max(round(count * area / (2 * cap + side)), 1) for area in (side, cap)]
-        around, along = evenly(each[0], 2).T
-        normals = np.column_stack([_circle(around), np.zeros(each[0])])
+        counts = [max(round(count * area / (2 * cap + side)), 1) for area in (side, cap)]
+        around, along = evenly(counts[0], 2).T
+        normals = np.column_stack([_circle(around), np.zeros(counts[0])])
         points = self.radius * normals + _column(low + (high - low) * along)
-        parts = [Boundary(points, normals, np.full(each[0], side / each[0]))]
+        parts = [Boundary(points, normals, np.full(counts[0], side / counts[0]))]
         for height, up in ((low, -1.0), (high, 1.0)):
-            around, along = evenly(each[1], 2).T
+            around, along = evenly(counts[1], 2).T
             flat = self.radius * np.sqrt(along)[:, None] * _circle(around)
-            points = np.column_stack([flat, np.full(each[1], height)])
-            normals = np.tile([0.0, 0.0, up], (each[1], 1))
-            parts.append(Boundary(points, normals, np.full(each[1], cap / each[1])))
-        found = mixed(parts)
-        return found._replace(points=found.points + np.array([*self.centre, 0.0]))
+            points = np.column_stack([flat, np.full(counts[1], height)])
+            normals = np.tile([0.0, 0.0, up], (counts[1], 1))
+            parts.append(Boundary(points, normals, np.full(counts[1], cap / counts[1])))
+        boundary = mixed(parts)
+        return boundary._replace(points=boundary.points + np.array([*self.centre, 0.0]))
 
 
 @register("box")
 @dataclasses.dataclass(frozen=True, init=False)
 class Box(AbstractSolid):
-    """A box along the axes, from one number to another along each.
+    """A box along the axes, with the limits `x`, `y` and `z`.
 
     >>> round(Box(x=(0, 1), y=(0, 2), z=(0, 3)).measure(), 3)
     6.0
@@ -168,13 +168,13 @@ class Box(AbstractSolid):
     def boundary(self, count: int) -> Boundary:
         lower, upper = self.bounds()
         areas = np.prod(upper - lower) / (upper - lower)
-        each = np.maximum(np.round(count * areas / (2 * areas.sum())).astype(int), 1)
+        counts = np.maximum(np.round(count * areas / (2 * areas.sum())).astype(int), 1)
         return mixed(
-            [self.face(axis, side, int(each[axis])) for axis in range(3) for side in (0, 1)]
+            [self.face(axis, side, int(counts[axis])) for axis in range(3) for side in (0, 1)]
         )
 
     def face(self, axis: int, side: int, count: int) -> Boundary:
-        """Points of the lower (0) or the upper (1) end of an axis."""
+        """The points of the face at the lower (0) or the upper (1) end of an axis."""
         lower, upper = self.bounds()
         extent = upper - lower
         points = lower + extent * np.insert(evenly(count, 2), axis, 0.0, axis=1)
@@ -186,7 +186,7 @@ class Box(AbstractSolid):
 
 
 def mixed(parts) -> Boundary:
-    """Several parts in one order, so that the first of the points fill all of them."""
+    """The points of several parts in an order in which the first points fill all parts."""
     order = np.argsort(
         np.concatenate([(np.arange(len(p.points)) + 0.5) / len(p.points) for p in parts]),
         kind="stable",
@@ -195,10 +195,10 @@ def mixed(parts) -> Boundary:
 
 
 def _circle(around):
-    """Points of the unit circle, from shares of a turn."""
+    """The points of the unit circle at shares of a turn."""
     return np.column_stack([np.cos(2 * np.pi * around), np.sin(2 * np.pi * around)])
 
 
 def _column(height):
-    """Points above the origin."""
+    """The points at these heights above the origin."""
     return np.column_stack([np.zeros((len(height), 2)), height])

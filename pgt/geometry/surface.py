@@ -1,4 +1,4 @@
-"""Shapes of space given by the triangles of their surface."""
+"""Shapes of space that are given by the triangles of a closed surface."""
 
 import dataclasses
 import hashlib
@@ -15,21 +15,22 @@ from pgt.geometry.point_location import Bins
 from pgt.geometry.shape import Boundary, Bounds, Word, set_fields, wall_name
 from pgt.geometry.solid import AbstractSolid
 
-# Corners closer than this share of the size are one.
+# Corners closer than this share of the size are merged.
 MERGE_DISTANCE = 1e-9
-# Files in single precision write one corner in places that differ by up to this share of the size.
+# In an open surface, corners closer than this share of the size are merged: files in single precision
+# round one corner to slightly different places.
 FILE_MERGE_DISTANCE = 1e-6
-# Rays are tilted by this share of the size, so that they pass beside corners and edges.
+# Rays are shifted by this share of the size, so that they miss corners and edges.
 RAY_TILT = np.array([2.3e-10, 3.1e-10])
-# The nearest triangle is searched among those of so many nearest places.
+# The nearest triangle is searched among the triangles of this many nearest search places.
 TRIANGLES_TRIED = 8
-# Larger triangles than a piece of the size have places in all their parts.
+# Triangles larger than the size over this number have search places in several pieces.
 PIECES_ALONG_SIZE = 48
 
 
 @dataclasses.dataclass(frozen=True, init=False, eq=False, repr=False)
 class Surface(AbstractSolid):
-    """What a closed surface of triangles encloses.
+    """The inside of a closed surface of triangles.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class Surface(AbstractSolid):
     triangles
         (f, 3) numbers of corners, counter-clockwise seen from outside.
     name
-        Of its wall.
+        The name of its wall.
 
     >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
     >>> simplex = Surface(corners, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
@@ -80,7 +81,7 @@ class Surface(AbstractSolid):
 
     @cached_property
     def _normals(self) -> Float[np.ndarray, "f 3"]:
-        """Twice the area long."""
+        """The normals of the triangles, with the length of twice the area."""
         a, b, c = np.moveaxis(self._faces, 1, 0)
         return np.cross(b - a, c - a)
 
@@ -90,38 +91,45 @@ class Surface(AbstractSolid):
 
     @cached_property
     def _bins(self) -> Bins:
-        """Triangles by where they are seen from above."""
+        """The triangles in bins of x and y."""
         flat = self._faces[:, :, :2]
         return Bins.build(flat.min(axis=1), flat.max(axis=1), cells=2 * len(flat))
 
     def measure(self) -> float:
-        """The volume: of the pyramids from one point over all triangles."""
+        """The volume, as the sum of the signed pyramids from one point over all triangles."""
         middle = self.corners.mean(axis=0)
         return float(np.sum((self._faces[:, 0] - middle) * self._normals) / 6)
 
     def inside(self, points, slack=0.0) -> Bool[np.ndarray, " n"]:
-        """By the triangles above a point, those that look up less those that look down: closed parts
-        may lie in each other, or overlap."""
+        """Which points are inside, by the winding number.
+
+        It is the number of triangles above a point that face up minus those that face down. So closed
+        parts may contain each other, or overlap.
+        """
         points = self.as_places(points)
-        around, seen = np.zeros(len(points), int), points[:, :2] + RAY_TILT * self._size
+        winding, shifted = np.zeros(len(points), int), points[:, :2] + RAY_TILT * self._size
         origin, along, across, flat = self._projected
-        for rows, faces in self._bins.pairs(seen):
-            away = seen[rows] - origin[faces]
-            u, v = np.sum(away * along[faces], axis=1), np.sum(away * across[faces], axis=1)
-            met = (u >= 0) & (v >= 0) & (u + v <= 1) & flat[faces]
-            rows, faces, u, v = rows[met], faces[met], u[met], v[met]
+        for rows, faces in self._bins.pairs(shifted):
+            from_origin = shifted[rows] - origin[faces]
+            u, v = (
+                np.sum(from_origin * along[faces], axis=1),
+                np.sum(from_origin * across[faces], axis=1),
+            )
+            is_hit = (u >= 0) & (v >= 0) & (u + v <= 1) & flat[faces]
+            rows, faces, u, v = rows[is_hit], faces[is_hit], u[is_hit], v[is_hit]
             corners = self._faces[faces, :, 2]
             height = corners[:, 0] * (1 - u - v) + corners[:, 1] * u + corners[:, 2] * v
-            up = np.where(self._normals[faces, 2] > 0, 1, -1)
-            around[rows] += np.where(height > points[rows, 2], up, 0)
-        found = around != 0
+            direction = np.where(self._normals[faces, 2] > 0, 1, -1)
+            winding[rows] += np.where(height > points[rows, 2], direction, 0)
+        is_inside = winding != 0
         if slack:
-            found[self._near(points, abs(slack))] = slack > 0
-        return found
+            is_inside[self._near(points, abs(slack))] = slack > 0
+        return is_inside
 
     @cached_property
     def _projected(self):
-        """First corners, and what gives the two coordinates of a place in a triangle seen from above."""
+        """The triangles seen from above: first corners, two vectors that give barycentric coordinates,
+        and which triangles are not edge-on."""
         a, b, c = np.moveaxis(self._faces, 1, 0)
         p, q = (b - a)[:, :2], (c - a)[:, :2]
         area = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
@@ -132,6 +140,7 @@ class Surface(AbstractSolid):
         return a[:, :2], along, across, flat
 
     def _near(self, points, slack: float) -> Bool[np.ndarray, " n"]:
+        """Which points are no farther than `slack` from a triangle."""
         near = np.zeros(len(points), bool)
         low, high = self._faces.min(axis=1), self._faces.max(axis=1)
         for rows, faces in self._bins.pairs(points[:, :2]):
@@ -143,7 +152,7 @@ class Surface(AbstractSolid):
         return near
 
     def distance(self, points):
-        """To the nearest of those triangles that have a point near by."""
+        """The signed distance to the nearest of the triangles with a search place near the point."""
         points = np.asarray(points, float)
         tree, owner = self._tree
         _, nearest = tree.query(points, k=TRIANGLES_TRIED)
@@ -153,6 +162,7 @@ class Surface(AbstractSolid):
 
     @cached_property
     def _tree(self):
+        """A tree of search places on the triangles, and the triangle of each."""
         share = np.array(
             [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]]
         )
@@ -176,7 +186,7 @@ class Surface(AbstractSolid):
 
 
 def small(faces: Float[np.ndarray, "f 3 3"], longest: float):
-    """Triangles cut at the middle of their longest edge until none is longer, and whose part each is."""
+    """The pieces of triangles bisected until no edge exceeds `longest`, and the triangle of each."""
     owner, done = np.arange(len(faces)), []
     while len(faces):
         edges = np.linalg.norm(faces - np.roll(faces, -1, axis=1), axis=2)
@@ -192,7 +202,7 @@ def small(faces: Float[np.ndarray, "f 3 3"], longest: float):
 
 
 def to_triangle(points, faces):
-    """Distance from each point to the triangle (3, 3) of its row."""
+    """The distance from each point to the triangle (3, 3) of its row."""
     a, b, c = np.moveaxis(faces, 1, 0)
     normal = np.cross(b - a, c - a)
     length = np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
@@ -208,7 +218,7 @@ def to_triangle(points, faces):
 
 
 def _checked(corners, triangles):
-    """Corners that are one place merged, triangles without area left out."""
+    """The corners and triangles as arrays, without repeated corners and triangles of no area."""
     try:
         corners, triangles = np.asarray(corners, float), np.atleast_1d(triangles)
     except (TypeError, ValueError, OverflowError):
@@ -233,8 +243,10 @@ def _checked(corners, triangles):
 
 
 def _merged(corners, triangles):
-    """With corners that are one place; in an open surface also those that differ by the digits in which
-    files are written."""
+    """The corners and triangles with equal corners merged.
+
+    In an open surface, corners are also merged that differ only by the rounding of files.
+    """
     size = max(float(np.ptp(corners, axis=0).max()), 1e-300)
     rounded = np.round((corners - corners.min(axis=0)) / (MERGE_DISTANCE * size)).astype(np.int64)
     _, first, which = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
@@ -248,19 +260,19 @@ def _merged(corners, triangles):
 
 
 def _with_area(triangles):
-    """Those between three places."""
+    """The triangles with three different corners."""
     a, b, c = triangles.T
     return triangles[(a != b) & (b != c) & (c != a)]
 
 
 def _shared(triangles):
-    """The edges of triangles as they run, and how many triangles have each, whichever way it runs."""
+    """The directed edges of all triangles, and the number of triangles at each undirected edge."""
     edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     return edges, np.unique(np.sort(edges, axis=1), axis=0, return_counts=True)[1]
 
 
 def _check_closed(triangles) -> None:
-    """Every edge belongs to two triangles, which run along it in opposite directions."""
+    """Raise unless every edge belongs to two triangles that run along it in opposite directions."""
     edges, total = _shared(triangles)
     directed, times = np.unique(edges, axis=0, return_counts=True)
     pairs, both = np.unique(np.sort(directed, axis=1), axis=0, return_counts=True)

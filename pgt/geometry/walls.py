@@ -1,9 +1,9 @@
-"""The boundary of a shape that is put together of others.
+"""The boundary of a shape that combines simple shapes.
 
-Every simple shape knows points of its own boundary. Such a point is on the boundary of the whole where,
-of the two places just beside it along the normal, one is inside the whole and the other is not; and the
-normal points from the one to the other. Where the boundaries of two simple shapes lie on each other, the
-first of them keeps the points.
+Every simple shape gives points of its own boundary. Such a point is on the boundary of the whole if one
+of the two places just beside it along the normal is inside the whole and the other is not; the outward
+normal points from the former to the latter. Where the boundaries of two simple shapes coincide, the first
+of them keeps the points. In the plane, the end of a wall between two points is found by bisection.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,15 +16,14 @@ from scipy.spatial import KDTree
 from pgt.core.errors import InputError
 from pgt.geometry.shape import AbstractLeaf, AbstractShape, Boundary, Places
 
-COUNTS = {
-    2: 1 << 13,
-    3: 1 << 16,
-}  # points of every simple shape: a wall that is cut is known to 1e-4
-# The place where a wall is cut is found by so many bisections between two points.
+# The number of points of every simple shape, by dimension. With these, the end of a cut wall is known to
+# 1e-4; more are more exact and take longer.
+COUNTS = {2: 1 << 13, 3: 1 << 16}
+# The place where a wall is cut is found with this many bisections between two points.
 BISECTIONS = 20
-# Neighbors whose normals have a smaller cosine have a corner between them.
+# There is a corner between neighbors whose normals have a smaller cosine than this.
 MIN_STRAIGHT_COSINE = 0.9
-# Points beside a wall lie this far from it, in sizes of the simple shape.
+# The places beside a wall are at this distance from it, in sizes of the simple shape.
 OFFSET_FROM_WALL = 1e-6
 
 
@@ -32,7 +31,7 @@ OFFSET_FROM_WALL = 1e-6
 def parts_of(
     shape: AbstractShape, name: str | None = None, count: int | None = None
 ) -> tuple[Boundary, ...]:
-    """Points of the boundary, by the simple shapes that made them; with a name, of those called so."""
+    """The points of the boundary, one part per simple shape, or per simple shape of this name."""
     leaves = shape.leaves()
     count = count or COUNTS[shape.dimension]
     parts = [
@@ -52,7 +51,7 @@ def parts_of(
 def kept(
     shape: AbstractShape, leaf: AbstractLeaf, count: int, before: tuple[AbstractLeaf, ...] = ()
 ) -> Boundary:
-    """The points of a simple shape's boundary that are on that of the whole, and on none `before`."""
+    """The points of a simple shape's boundary that are on the whole's, and not on that of `before`."""
     found = leaf.boundary(count)
     return found if leaf is shape else kept_of(shape, leaf, found, before)
 
@@ -63,7 +62,7 @@ def kept_of(
     found: Boundary,
     before: tuple[AbstractLeaf, ...] = (),
 ) -> Boundary:
-    """Of points of a simple shape's boundary, those that `kept` keeps."""
+    """The points among `found`, of a simple shape's boundary, that `kept` keeps."""
     lower, upper = leaf.bounds()
     step = OFFSET_FROM_WALL * float(np.linalg.norm(upper - lower))
 
@@ -82,9 +81,12 @@ def kept_of(
 
 
 def to_walls(shape: AbstractShape, points: Places) -> Float[np.ndarray, " n"]:
-    """How far the nearest wall is, below zero inside. What a shape that is put together of others says
-    itself may be less: beside a corner, the nearest place of a simple shape may be no wall of the whole.
-    That of a formula is right close to its wall."""
+    """The signed distance to the nearest wall, negative inside.
+
+    The `distance` of a combined shape may be too small: beside a corner, the nearest place of a simple
+    shape may not be on a wall of the whole. That of a formula is exact only close to its wall. Where it
+    differs from the distance to the stored wall points, the latter is returned.
+    """
     found, leaves = shape.distance(points), shape.leaves()
     if len(leaves) == 1 and not leaves[0].is_sought:
         return found
@@ -96,13 +98,13 @@ def to_walls(shape: AbstractShape, points: Places) -> Float[np.ndarray, " n"]:
 
 @lru_cache(maxsize=8)
 def _wall_places(shape: AbstractShape) -> tuple[KDTree, float]:
-    """The points of its walls, and how far they are apart at the most, about."""
+    """A tree of the points of the walls, and about the largest distance between neighbors."""
     found = shape.walls()
     return KDTree(found.points), float(found.weights.max() ** (1 / (shape.dimension - 1)))
 
 
 def part_where(found: Boundary, holds: Callable) -> Boundary:
-    """Of points of a boundary those where a condition holds, in the plane up to where it ends."""
+    """The part of a boundary where a condition holds; in the plane the weights end where it ends."""
     stays = holds(found.points)
     if found.points.shape[1] == 2:
         found = _up_to_the_cuts(found, stays, lambda part: holds(part.points))
@@ -110,14 +112,16 @@ def part_where(found: Boundary, holds: Callable) -> Boundary:
 
 
 def gather_points(parts: Sequence[Boundary], count: int) -> Boundary:
-    """Points of walls in the plane, neighbours taken together until about `count` are left: each stands
-    in the middle of its piece, with the mean of the normals there, and none on both sides of a corner."""
+    """About `count` points of walls in the plane, each the mean of a run of neighboring points.
+
+    Each has the mean normal of its run, and no run extends across a corner.
+    """
     parts = [part for part in parts if len(part.points)]
     size = -(-sum(len(part.points) for part in parts) // count)
-    return Boundary.joined([_together(part, size) for part in parts])
+    return Boundary.joined([_merge_runs(part, size) for part in parts])
 
 
-def _together(part: Boundary, size: int) -> Boundary:
+def _merge_runs(part: Boundary, size: int) -> Boundary:
     points, normals, weights = part
     gaps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     is_end = (np.sum(normals[1:] * normals[:-1], axis=1) < MIN_STRAIGHT_COSINE) | (
@@ -135,33 +139,38 @@ def _together(part: Boundary, size: int) -> Boundary:
 
 
 def _up_to_the_cuts(found: Boundary, stays: Bool[np.ndarray, " n"], stays_at: Callable) -> Boundary:
-    """With the weights of those points that stay beside one that does not: they end at the cut, which is
-    looked for along the wall. Points are in their order, as they are in the plane."""
+    """The boundary with corrected weights of the points next to a cut, so that they end at the cut.
+
+    The cut between a point that stays and a neighbor that does not is found by bisection along the wall.
+    The points must be in order along the wall, as they are in the plane.
+    """
     weights = found.weights.copy()
-    number = np.arange(len(weights))
+    numbers = np.arange(len(weights))
     for step in (1, -1):
-        beside = np.roll(number, -step)
-        last = np.flatnonzero(stays & ~stays[beside])
-        if not len(last):  # asking a shape of many parts about no place takes time, too
+        neighbor = np.roll(numbers, -step)
+        last_rows = np.flatnonzero(stays & ~stays[neighbor])
+        if not len(last_rows):  # evaluating a shape of many parts at no points takes time, too
             continue
-        half = found.weights[last] / 2
-        way, reach = _way(found, last, beside[last], half)
-        low, high = np.zeros(len(last)), np.ones(len(last))
+        half = found.weights[last_rows] / 2
+        way, reach = _direction_and_reach(found, last_rows, neighbor[last_rows], half)
+        low, high = np.zeros(len(last_rows)), np.ones(len(last_rows))
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
-            places = found.points[last] + (middle * reach)[:, None] * way
-            still = stays_at(Boundary(places, found.normals[last], half))
-            low, high = np.where(still, middle, low), np.where(still, high, middle)
-        weights[last] += low * reach - half
+            places = found.points[last_rows] + (middle * reach)[:, None] * way
+            still_stays = stays_at(Boundary(places, found.normals[last_rows], half))
+            low, high = np.where(still_stays, middle, low), np.where(still_stays, high, middle)
+        weights[last_rows] += low * reach - half
     return found._replace(weights=weights)
 
 
-def _way(found: Boundary, here, there, half):
-    """The direction along the wall towards a neighbour, and how far to look: beyond a corner, or where
-    the wall has no further point, not at all."""
-    normals, towards = found.normals[here], found.points[there] - found.points[here]
+def _direction_and_reach(found: Boundary, points, neighbors, half):
+    """The direction along the wall towards a neighbor, and the length to search.
+
+    Around a corner, or where the wall has no further point, it ends half a weight from the point.
+    """
+    normals, towards = found.normals[points], found.points[neighbors] - found.points[points]
     tangents = np.column_stack([-normals[:, 1], normals[:, 0]])
     along = np.sum(tangents * towards, axis=1)
-    bent = np.sum(normals * found.normals[there], axis=1) < MIN_STRAIGHT_COSINE
-    far = np.linalg.norm(towards, axis=1) > 1.5 * (half + found.weights[there] / 2)
-    return np.sign(along)[:, None] * tangents, np.where(bent | far, half, np.abs(along))
+    is_corner = np.sum(normals * found.normals[neighbors], axis=1) < MIN_STRAIGHT_COSINE
+    is_gap = np.linalg.norm(towards, axis=1) > 1.5 * (half + found.weights[neighbors] / 2)
+    return np.sign(along)[:, None] * tangents, np.where(is_corner | is_gap, half, np.abs(along))

@@ -1,16 +1,15 @@
 """Files in and out: CSV, Excel, Parquet, NetCDF, MAT, NPZ in; NetCDF (CF), CSV, VTK out.
 
-The way of a file:
+The files of this folder, in the order in which an input file passes through them:
 
-    front doors          readers (readings and points), writers (fields, values, meshes), survey (what
-                         files hold, for `pgt init`)
+    front doors          readers (readings and points), writers (fields, values, meshes), survey (the
+                         contents of files, for `pgt init`)
     kinds of files       text, excel, parquet, netcdf, arrays (NPZ and MAT); each returns `columns`
-    text to a table      file_access, encoding, dialects (tables as loggers and programs write them),
-                         header (rows above the readings), layout (where the table is)
-    table to columns     table (cells), selection (the columns that are asked for), headings,
-                         column_aliases
+    text to a table      file_access, encoding, dialects (formats of loggers and programs),
+                         header (rows above the readings), layout (position of the table in the text)
+    table to columns     table (cells), selection (requested columns), headings, column_aliases
     cells to numbers     number_format, time_stamps, time_spellings
-    several files        merge (units, origins, sentinels)
+    several files        merge (units, origins of time, sentinels)
     guesses for survey   column_roles
 """
 

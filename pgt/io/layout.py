@@ -1,7 +1,7 @@
-"""Where in a text the table is: what separates its cells, and which line is the heading.
+"""The position of the table in a text: the separator of its cells, its heading and its first row.
 
-A table begins where rows of one width follow each other that hold mostly numbers or times. The last
-line above them without a number is the heading. Between the two there may be a row of units, and above
+The first row of a table is where rows begin that have one width and mostly hold numbers or times. The
+last line above it without a number is the heading. Between the two there may be a row of units, and above
 the heading the header of the logger.
 """
 
@@ -20,16 +20,17 @@ from pgt.io.table import parse_amount
 from pgt.io.time_stamps import is_time_stamp
 
 MAX_COLUMNS = 10_000
-SAMPLE_ROWS = 200  # the rows in which the table is sought
-MIN_TABLE_SHARE = 0.5  # of the rows below a heading that belong to its table
-# Words in a row of units that tell how a column was processed.
+SAMPLE_ROWS = 200  # The table is sought in the first rows, at most this many.
+# Rows of numbers are accepted as the table if at least this share of the rows below fits the heading.
+MIN_TABLE_SHARE = 0.5
+# Words in a row of units that say how a column was processed.
 PROCESSING_WORDS = {
     "", "-", "1", "ts", "rn", "avg", "smp", "min", "max", "std", "tot", "mean", "average", "sample",
     "utc", "degrees_north", "degrees_east", "psu",
 }  # fmt: skip
 _QUOTED = re.compile(r'"[^"]*"')
 _CLEAR_UNIT = re.compile(r"(?<!^t)/|[°²³^]|^deg|Pa$|bar$")  # units that cannot be names
-_LETTER = re.compile(r"[^\W\d_](?<![eE])")  # other than the letter of an exponent
+_LETTER = re.compile(r"[^\W\d_](?<![eE])")  # a letter that cannot be that of an exponent
 _COLUMN_FORMAT = re.compile(r"\d+[sdn]")  # the width and type of a column of an RDB file
 
 
@@ -43,14 +44,14 @@ class TableLayout(NamedTuple):
 
     @property
     def notes(self) -> list[str]:
-        """What is unusual about the layout."""
-        above = f"{self.heading} line{'s' if self.heading > 1 else ''} above the heading"
-        found = [above] if self.heading else []
+        """Notes on a header above the heading and on a row of units."""
+        header_note = f"{self.heading} line{'s' if self.heading > 1 else ''} above the heading"
+        found = [header_note] if self.heading else []
         return found + (["units in a row of their own"] if self.units is not None else [])
 
 
 class _SplitRow(NamedTuple):
-    """A line split into cells, the number of numbers among them, and the number of other texts."""
+    """The cells of a line, the number of numbers among them, and the number of other texts."""
 
     cells: list[str]
     numbers: int
@@ -58,35 +59,37 @@ class _SplitRow(NamedTuple):
 
     @property
     def is_data(self) -> bool:
+        """Whether the row may be a row of readings: it has at least as many numbers as words."""
         return self.numbers >= max(1, self.words)
 
     @property
     def is_entry(self) -> bool:
-        """Whether it may be an entry of the header that is filled up with empty cells."""
-        given = [cell for cell in self.cells if cell]
-        is_short = len(given) <= 2 < len(self.cells)
-        return is_short and not (is_number_like(given[0]) or is_time_stamp(given[0]))
+        """Whether the row may be an entry of the header, padded with empty cells."""
+        filled = [cell for cell in self.cells if cell]
+        is_short = len(filled) <= 2 < len(self.cells)
+        return is_short and not (is_number_like(filled[0]) or is_time_stamp(filled[0]))
 
     @property
     def is_about_columns(self) -> bool:
-        """Whether it tells how the columns were made: units, means, samples."""
-        given = [cell for cell in self.cells if cell]
-        about = [
-            c
-            for c in given
-            if c != "t" and (parse_unit(c) or c.strip(" []()").lower() in PROCESSING_WORDS)
+        """Whether the row describes the columns: their units, or that they are means or samples."""
+        filled = [cell for cell in self.cells if cell]
+        descriptions = [
+            cell
+            for cell in filled
+            if cell != "t" and (parse_unit(cell) or cell.strip(" []()").lower() in PROCESSING_WORDS)
         ]
-        is_format = all(map(_COLUMN_FORMAT.fullmatch, given))
-        is_clear = any(_CLEAR_UNIT.search(cell) for cell in about)
+        is_format = all(map(_COLUMN_FORMAT.fullmatch, filled))
+        is_clear = any(_CLEAR_UNIT.search(cell) for cell in descriptions)
         numbers = self.numbers - self.cells.count("1")  # "1" is also a unit
-        return is_format or (not numbers and (is_clear or 2 * len(about) > len(given)))
+        return is_format or (not numbers and (is_clear or 2 * len(descriptions) > len(filled)))
 
     @property
     def is_units(self) -> bool:
-        given = [cell for cell in self.cells if cell.strip()]
-        units = [cell for cell in given if parse_unit(cell)]
+        """Whether the row holds a unit, or a mark of none, in every cell that is not empty."""
+        filled = [cell for cell in self.cells if cell.strip()]
+        units = [cell for cell in filled if parse_unit(cell)]
         return bool(units) and all(
-            parse_unit(c) or c.strip(" []()") in ("", "-", "1") for c in given
+            parse_unit(cell) or cell.strip(" []()") in ("", "-", "1") for cell in filled
         )
 
 
@@ -97,12 +100,12 @@ def find_layout(lines: Sequence[Line], dialect: Dialect) -> TableLayout:
     if dialect.separator is not None:
         separator = CHARACTERS[dialect.separator]
         return (_find_table(lines, separator) or (0.0, TableLayout(separator, 0, None, 1)))[1]
-    found = [table for mark in SPOKEN if (table := _find_table(lines, mark))]
-    best = max((score for score, _ in found), default=0.0)
-    tables = [layout for score, layout in found if score == best]
+    candidates = [table for mark in SPOKEN if (table := _find_table(lines, mark))]
+    best = max((score for score, _ in candidates), default=0.0)
+    tables = [layout for score, layout in candidates if score == best]
     tables = [layout for layout in tables if not _is_trailing_blank(lines, layout, tables)]
     if len(tables) == 1:
-        _check_unambiguous(lines, tables[0], [layout for _, layout in found])
+        _check_unambiguous(lines, tables[0], [layout for _, layout in candidates])
         return tables[0]
     if not _LETTER.search(lines[0][1]):
         return TableLayout(next((m for m in (";", "\t", ",") if m in lines[0][1]), " "), 0, None, 1)
@@ -112,7 +115,7 @@ def find_layout(lines: Sequence[Line], dialect: Dialect) -> TableLayout:
 def _is_trailing_blank(
     lines: Sequence[Line], blank: TableLayout, found: Sequence[TableLayout]
 ) -> bool:
-    """Whether blanks only follow another separator, which then is the one; a tab is a blank, too."""
+    """Whether blanks only follow another separator, which then separates; a tab counts as a blank."""
     marks = [layout.separator for layout in found if layout.separator != blank.separator]
     if blank.separator != " " or len(marks) != 1:
         return False
@@ -123,7 +126,7 @@ def _is_trailing_blank(
 def _check_unambiguous(
     lines: Sequence[Line], best: TableLayout, found: Sequence[TableLayout]
 ) -> None:
-    """Refuse a heading such as "x,t;u", with two possible separators; in "u, m/s" the blank decides."""
+    """Raise for a heading such as "x,t;u" with two possible separators; "u, m/s" is not one of them."""
     line = lines[best.heading]
     if not _LETTER.search(line[1]):  # `check_heading` refuses numbers
         return
@@ -147,7 +150,7 @@ def _ambiguous_separator(number: int, marks: Sequence[str]) -> InputError:
 
 
 def _find_table(lines: Sequence[Line], separator: str) -> tuple[float, TableLayout] | None:
-    """The score of the best table with this separator, and its layout; None without a table."""
+    """The score and the layout of the best table with this separator; None where there is no table."""
     return _find_best_table(
         [_classify_row(split_leniently(line, separator)) for _, line in lines[:SAMPLE_ROWS]],
         separator,
@@ -155,66 +158,76 @@ def _find_table(lines: Sequence[Line], separator: str) -> tuple[float, TableLayo
 
 
 def find_layout_of_rows(rows: Sequence[Sequence[str]]) -> TableLayout:
-    """The layout of rows that are split already; by default the first row is the heading."""
+    """The layout of rows that are already split; without a table, the first row is the heading."""
     found = _find_best_table([_classify_row(cells) for cells in rows[:SAMPLE_ROWS]], "")
     return found[1] if found else TableLayout("", 0, None, 1)
 
 
 def _find_best_table(rows: Sequence[_SplitRow], separator: str) -> tuple[float, TableLayout] | None:
+    """The score and the layout of the first good table, or else of the best one; None without a table."""
     starts = [at for at in range(1, len(rows)) if _is_first_row(rows, at)]
-    firsts = [at for at in starts if not rows[at].is_entry] or starts
-    runs = [at for at in firsts if at == firsts[0] or at - 1 not in firsts]
-    found = [(at, table) for at in runs if (table := _find_table_at(rows, at, separator))]
-    if not found:
-        return _find_matrix(rows, runs, separator)
-    if found[0][1][0] >= MIN_TABLE_SHARE:
-        return found[0][1]
-    # Another table stands above the readings: a list of channels, or of settings.
-    _, table = max(found, key=lambda one: one[1][0] * (len(rows) - one[0]))
-    return _find_matrix(rows, runs, separator) if table[0] < MIN_TABLE_SHARE else table
+    first_rows = [at for at in starts if not rows[at].is_entry] or starts
+    run_starts = [at for at in first_rows if at == first_rows[0] or at - 1 not in first_rows]
+    tables = [(at, table) for at in run_starts if (table := _find_table_at(rows, at, separator))]
+    if not tables:
+        return _find_matrix(rows, run_starts, separator)
+    if tables[0][1][0] >= MIN_TABLE_SHARE:
+        return tables[0][1]
+    # The first table may be one above the readings, such as a list of channels or of settings.
+    _, table = max(tables, key=lambda one: one[1][0] * (len(rows) - one[0]))
+    return _find_matrix(rows, run_starts, separator) if table[0] < MIN_TABLE_SHARE else table
 
 
 def _find_matrix(
-    rows: Sequence[_SplitRow], runs: Sequence[int], separator: str
+    rows: Sequence[_SplitRow], run_starts: Sequence[int], separator: str
 ) -> tuple[float, TableLayout] | None:
-    """A table of numbers without names in most of the rows; `check_heading` refuses it."""
-    if not runs:
+    """A table of numbers without a heading; `check_heading` then raises an error that says so."""
+    if not run_starts:
         return None
-    at = runs[-1]
+    at = run_starts[-1]
     width = len(rows[at].cells)
     if (
         at and not rows[at - 1].numbers and len(rows[at - 1].cells) > 1
     ):  # a heading of another width
         return None
-    is_most = width > 1 and all(len(row.cells) == width and not row.words for row in rows[at:])
+    are_all_numbers = width > 1 and all(
+        len(row.cells) == width and not row.words for row in rows[at:]
+    )
     return (
-        (1.0, TableLayout(separator, at, None, at + 1)) if is_most and len(rows) - at > 2 else None
+        (1.0, TableLayout(separator, at, None, at + 1))
+        if are_all_numbers and len(rows) - at > 2
+        else None
     )
 
 
 def _find_table_at(
     rows: Sequence[_SplitRow], first: int, separator: str
 ) -> tuple[float, TableLayout] | None:
-    """The table whose first row is this; None where no line above is its heading."""
+    """The score and the layout of the table with the first row `first`; None without a heading."""
     if len(rows[first].cells) < 2:
         return None
     units = first - 1 if first > 1 and rows[first - 1].is_units else None
     heading = _find_heading(rows, first if units is None else units, rows[first])
     if heading is None and _has_text_above_number(*rows[first : first + 2]):
-        heading, units = first, None  # numbers of channels in place of names
+        heading, units = first, None  # the names are the numbers of channels
     if heading is None:
         return None
-    after = [row for row in rows[first:] if _row_fits(row.cells, rows[heading].cells)]
-    score = sum(row.numbers / max(row.numbers + row.words, 1) for row in after) / len(rows[first:])
+    fitting_rows = [row for row in rows[first:] if _row_fits(row.cells, rows[heading].cells)]
+    score = sum(row.numbers / max(row.numbers + row.words, 1) for row in fitting_rows) / len(
+        rows[first:]
+    )
     between = range(heading + 1, first)
-    if not all(rows[at].is_about_columns for at in between):  # an error that later checks report
+    if not all(rows[at].is_about_columns for at in between):  # later checks report the row
         return score, TableLayout(separator, heading, None, heading + 1)
     units = next((at for at in between if any(map(parse_unit, rows[at].cells))), None)
     return score, TableLayout(separator, heading, units, max(first, heading + 1))
 
 
 def _find_heading(rows: Sequence[_SplitRow], below: int, data: _SplitRow) -> int | None:
-    """The last line above of different names, at most a few rows up; else the line just above."""
+    """The index of the heading: the last line above with different names, at most three lines above.
+
+    Without such a line it is the line directly above, if that has the width of the data.
+    """
     fitting = [at for at in range(below - 1, -1, -1) if _row_fits(data.cells, rows[at].cells)]
     plain = [at for at in fitting if not rows[at].numbers and at >= below - 3]
     full = [at for at in plain if all(c := rows[at].cells) and len({*c}) == len(c)]
@@ -223,7 +236,7 @@ def _find_heading(rows: Sequence[_SplitRow], below: int, data: _SplitRow) -> int
 
 
 def _is_first_row(rows: Sequence[_SplitRow], at: int) -> bool:
-    """Whether rows of numbers begin here."""
+    """Whether rows of numbers begin at this row."""
     row, below = rows[at], rows[at + 1 : at + 2]
     return row.is_data and all(
         other.is_data and len(other.cells) == len(row.cells) for other in below
@@ -231,22 +244,28 @@ def _is_first_row(rows: Sequence[_SplitRow], at: int) -> bool:
 
 
 def _row_fits(row: Sequence[str], heading: Sequence[str]) -> bool:
+    """Whether a row has as many cells as the heading, but for one more separator at the end."""
     is_open, is_heading_open = (bool(cells) and not cells[-1] for cells in (row, heading))
     return is_fitting_width(len(row), is_open, len(heading), is_heading_open)
 
 
 def is_fitting_width(count: int, is_open: bool, width: int, is_heading_open: bool) -> bool:
-    """Whether a row has as many cells as the heading; either may end with one more separator."""
-    more, less = count == width + 1 and is_open, count == width - 1 and is_heading_open
-    return count == width or more or less
+    """Whether a row of `count` cells fits a heading of `width` cells; either may end with a separator."""
+    has_extra_cell, lacks_extra_cell = (
+        count == width + 1 and is_open,
+        count == width - 1 and is_heading_open,
+    )
+    return count == width or has_extra_cell or lacks_extra_cell
 
 
 def _has_text_above_number(row: _SplitRow, below: _SplitRow | None = None) -> bool:
+    """Whether some column has a text in this row and a number in the row below."""
     pairs = zip(row.cells, below.cells, strict=False) if below else ()
     return any(not is_number_like(one) and is_number_like(other) for one, other in pairs if one)
 
 
 def _classify_row(cells: Sequence[str]) -> _SplitRow:
+    """The row with its numbers and words counted."""
     cells = [cell.strip() for cell in cells]
     numbers = sum(is_number_like(cell) or is_time_stamp(cell) for cell in cells[:MAX_COLUMNS])
     empty = sum(
@@ -254,14 +273,14 @@ def _classify_row(cells: Sequence[str]) -> _SplitRow:
         for cell in cells[:MAX_COLUMNS]
     )
     if cells[0] and numbers + empty < len(cells) <= MAX_COLUMNS:
-        # Numbers with units make a row only where all cells are such; in t,5 cm,10 cm they are positions.
+        # Numbers with units count only where all cells are such; in t,5 cm,10 cm they are positions.
         amounts = sum(parse_amount(cell) is not None for cell in cells)
         numbers += amounts if numbers + amounts + empty == len(cells) else 0
     return _SplitRow(cells, numbers, len(cells) - numbers - empty)
 
 
 def split_leniently(line: str, separator: str) -> list[str]:
-    """The cells of a line, or the whole line where its quotation marks are not closed."""
+    """The cells of a line; the whole line is one cell where its quotation marks are not closed."""
     try:
         return split_line(0, line, separator)
     except InputError:
@@ -269,7 +288,7 @@ def split_leniently(line: str, separator: str) -> list[str]:
 
 
 def split_line(number: int, line: str, separator: str) -> list[str]:
-    """The cells of a line."""
+    """The cells of a line; raises where quotation marks do not enclose whole cells."""
     if separator == " ":
         return re.split(r"[ \t]+", stripped) if (stripped := line.strip(" \t\n")) else []
     if '"' not in line:
@@ -286,19 +305,19 @@ def split_line(number: int, line: str, separator: str) -> list[str]:
 
 def find_separator(heading: Line, first: Line | None = None) -> str:
     """The character that separates the names in a heading; a blank stands for any number of blanks."""
-    bare = _QUOTED.sub("", heading[1])
-    found = [mark for mark in SPOKEN if mark in bare and mark != " "]
-    if len(found) > 1:  # all but one belong to the names, as in "u, m/s"
+    unquoted = _QUOTED.sub("", heading[1])
+    candidates = [mark for mark in SPOKEN if mark in unquoted and mark != " "]
+    if len(candidates) > 1:  # all but one belong to the names, as in "u, m/s"
         row = _QUOTED.sub("", first[1]) if first else ""
-        fitting = [mark for mark in found if bare.count(mark) == row.count(mark)]
+        fitting = [mark for mark in candidates if unquoted.count(mark) == row.count(mark)]
         if len(fitting) != 1:
-            raise _ambiguous_separator(heading[0], found)
-        found = fitting
-    return found[0] if found else " "
+            raise _ambiguous_separator(heading[0], candidates)
+        candidates = fitting
+    return candidates[0] if candidates else " "
 
 
 def check_heading(number: int, names: Sequence[str], below: Sequence[str] = ()) -> None:
-    """Refuse a heading of numbers, one that equals the row `below`, and one that is far too long."""
+    """Raise for a heading of numbers, one that equals the row `below`, and one of too many columns."""
     if len(names) > MAX_COLUMNS:
         raise InputError(
             f"line {number} has {len(names):,} cells; at most {MAX_COLUMNS:,} columns are read. A "
@@ -315,11 +334,11 @@ def check_heading(number: int, names: Sequence[str], below: Sequence[str] = ()) 
 
 
 def check_orientation(number: int, names: Sequence[str], beginnings: Sequence[str]) -> None:
-    """Refuse a table whose columns are written as rows: x,0.1,0.5 above t,0,0."""
-    first = [names[0], *beginnings]
-    is_aside = len(names) > 2 and all(map(is_number_like, names[1:]))
-    is_grid = any(is_number_like(cell) or is_time_stamp(cell) for cell in first)
-    if is_aside and any(map(_is_axis_name, first)) and not is_grid:
+    """Raise for a table whose columns are written as rows: x,0.1,0.5 above t,0,0."""
+    first_column = [names[0], *beginnings]
+    is_transposed = len(names) > 2 and all(map(is_number_like, names[1:]))
+    is_grid = any(is_number_like(cell) or is_time_stamp(cell) for cell in first_column)
+    if is_transposed and any(map(_is_axis_name, first_column)) and not is_grid:
         raise InputError(
             f"line {number} begins with the name {names[0]!r} and goes on with numbers, and so do those "
             "below: the table lies on its side. Turn it round: a column per quantity, a row per reading."
@@ -334,9 +353,9 @@ def _is_axis_name(text: str) -> bool:
 def explain_second_heading(
     rows: Iterable[tuple[int, Sequence[str]]], names: Sequence[str], heading: int
 ) -> Iterator[None]:
-    """Where rows cannot be read because one is another heading, raise an error that says so.
+    """A context that replaces an error by one that names a second heading, where there is one.
 
-    Making a comment of it would put the columns below it under the names of the first heading.
+    The second heading is not skipped, because the columns below it may be others than those above.
     """
     try:
         yield

@@ -1,7 +1,7 @@
-"""The columns of one or several files as one: in one unit each, times as numbers, sentinels hidden.
+"""Merging of the columns of one or several files: one unit per column, times as numbers, no sentinels.
 
-Sentinels are numbers that stand for "no reading", as -9999. Times that count from an unknown moment
-get a note on the epoch that they probably count from.
+Sentinels are numbers such as -9999 that stand for "no reading"; they become NaN. Times that count from an
+unknown moment get a note on the epoch from which they probably count.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from pgt.io.time_spellings import find_clock_change
 from pgt.io.time_stamps import elapsed_since, format_origin, split_origin
 
 CF_UNIT_NAMES = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "ms": "milliseconds"}
-# By name, the unit that all files are converted to, and the moment from which it counts.
+# For each column, the unit to which all files are converted, and the moment from which a time counts.
 TargetUnits = Mapping[str, tuple[str, np.datetime64 | None]]
 
 
@@ -29,68 +29,75 @@ def merge_tables(
     fields: Sequence[str],
     sigma: Mapping[str, str],
 ) -> Columns:
-    """The tables of several files as one, in `units`, or in those of the first file that has any.
+    """The tables of several files as one table, in `units` or else in those of the first file with units.
 
-    Sentinels are hidden in the `fields`, since a coordinate cannot be hidden. `sigma` maps columns of
-    standard deviations to their fields; they are converted by the scale of the unit alone.
+    Sentinels are replaced by NaN in the `fields` alone, since a coordinate cannot be missing. `sigma`
+    maps columns of standard deviations to their fields; they are converted without the offset of a unit.
     """
     check_row_count(sum(map(len, tables)))
     targets = _target_units(tables, units)
     notes: dict[str, None] = dict.fromkeys([f"{len(tables)} files"] if len(tables) > 1 else [])
     notes |= dict.fromkeys(note for table in tables for note in table.notes)
-    # Sentinels come first: they are unknown in another unit.
+    # Sentinels come before the conversion, after which they could not be recognized.
     hidden = _hide_in_tables(tables, fields, missing, notes)
     converted = [_convert_table(table, targets, sigma, notes) for table in hidden]
     values = {name: np.concatenate([part[name] for part in converted]) for name in converted[0]}
-    origin = {name: format_origin(at) for name, (_, at) in targets.items() if at is not None}
+    origin = {
+        name: format_origin(moment) for name, (_, moment) in targets.items() if moment is not None
+    }
     for name, column in values.items():
         if column.dtype.kind == "M":
             values[name], origin[name] = _count_dates(name, column, targets, notes)
-    known = {name: unit for name, (unit, _) in targets.items() if unit}
-    if "t" in values and "t" not in origin and (note := guess_epoch(values["t"], known.get("t"))):
+    unit_by_name = {name: unit for name, (unit, _) in targets.items() if unit}
+    if (
+        "t" in values
+        and "t" not in origin
+        and (note := guess_epoch(values["t"], unit_by_name.get("t")))
+    ):
         notes[note] = None
-    for name, at in origin.items():  # as CF writes it, so that results can be read as dates
-        unit = known.get(name, "s")
-        known[name] = f"{CF_UNIT_NAMES.get(unit, unit)} since {at}"
-        notes[f"{name} in {known[name]}"] = None
+    for name, start in origin.items():  # the notation of CF, so that results can be read as dates
+        unit = unit_by_name.get(name, "s")
+        unit_by_name[name] = f"{CF_UNIT_NAMES.get(unit, unit)} since {start}"
+        notes[f"{name} in {unit_by_name[name]}"] = None
     lines, sensors = _merge_lines(tables, files), _merge_sensors(tables, files)
-    return Columns(values, known, lines, tuple(notes), origin, sensors=sensors)
+    return Columns(values, unit_by_name, lines, tuple(notes), origin, sensors=sensors)
 
 
 def _target_units(tables: Sequence[Columns], units: Mapping[str, str]) -> TargetUnits:
-    """The unit of each column, and the moment from which it counts."""
-    found: dict[str, tuple[str, np.datetime64 | None]] = {}
+    """The target unit of each column, and the moment from which a time counts."""
+    targets: dict[str, tuple[str, np.datetime64 | None]] = {}
     for table in reversed(tables):
-        found |= {name: split_origin(unit) for name, unit in table.units.items()}
+        targets |= {name: split_origin(unit) for name, unit in table.units.items()}
     for name, unit in units.items():
         plain, origin = split_origin(unit)
-        found[name] = (plain, origin if origin is not None else found.get(name, ("", None))[1])
-    return found
+        targets[name] = (plain, origin if origin is not None else targets.get(name, ("", None))[1])
+    return targets
 
 
 def _convert_table(
     table: Columns, wanted: TargetUnits, sigma: Mapping[str, str], notes: dict[str, None]
 ) -> dict[str, np.ndarray]:
     """The columns of one file in the target units."""
-    found = dict(table.values)
+    converted = dict(table.values)
     for name, column in table.values.items():
-        of = sigma.get(name, name)
-        unit = table.units.get(name) or table.units.get(of)
-        if of not in wanted or unit is None or column.dtype.kind == "M":
+        field = sigma.get(name, name)
+        unit = table.units.get(name) or table.units.get(field)
+        if field not in wanted or unit is None or column.dtype.kind == "M":
             continue
         plain, origin = split_origin(unit)
-        target, start = wanted[of]
+        target, start = wanted[field]
         scale, offset = _find_conversion(name, plain, target, notes)
         if (scale, offset) != (1.0, 0.0):
-            found[name] = column * scale + (0.0 if name in sigma else offset)
+            converted[name] = column * scale + (0.0 if name in sigma else offset)
         if origin is not None and start is not None and origin != start:
-            found[name] = found[name] + elapsed_since(np.array([origin]), start, target)
-    return found
+            converted[name] = converted[name] + elapsed_since(np.array([origin]), start, target)
+    return converted
 
 
 def _find_conversion(
     name: str, first: str, second: str, notes: dict[str, None]
 ) -> tuple[float, float]:
+    """The scale and the offset from the first unit to the second; raises where they are incompatible."""
     found = conversion(first, second)
     if found is None:
         require_same(name, {"the file": first, "`units`": second})
@@ -101,7 +108,7 @@ def _find_conversion(
 
 
 def _count_dates(name: str, times: np.ndarray, wanted: TargetUnits, notes: dict[str, None]):
-    """Dates as numbers since the first of them, or since the moment of the target unit."""
+    """Dates as numbers, and their origin: that of the target unit, or else the first date."""
     if np.isnat(times).all():
         raise InputError(f"the column of {name!r} holds no time at all.")
     unit, origin = wanted.get(name, ("s", None))
@@ -121,8 +128,8 @@ def _hide_in_tables(
     missing: tuple[float, ...] | None,
     notes: dict[str, None],
 ) -> list[Columns]:
-    """The tables with NaN for sentinels, which are found in all readings of a field together."""
-    ends, counts = np.cumsum([len(table) for table in tables])[:-1], 0
+    """The tables with NaN for sentinels, which are sought in all readings of a field together."""
+    ends, total = np.cumsum([len(table) for table in tables])[:-1], 0
     parts: list[dict[str, np.ndarray]] = [dict(table.values) for table in tables]
     for name in fields:
         columns = [table.values[name] for table in tables]
@@ -130,8 +137,10 @@ def _hide_in_tables(
             raise InputError(f"column {name!r} holds dates; readings are numbers.")
         if any(column.dtype.kind not in "iuf" for column in columns):
             continue
-        plain, found = hide_sentinels(name, np.concatenate(columns).astype(float), missing)
-        counts += sum(found.values())
+        plain, count_by_sentinel = hide_sentinels(
+            name, np.concatenate(columns).astype(float), missing
+        )
+        total += sum(count_by_sentinel.values())
         for part, column, table in zip(parts, np.split(plain, ends), tables, strict=True):
             part[name] = column
             check_absolute_zero(name, column, table.units.get(name))
@@ -139,13 +148,13 @@ def _hide_in_tables(
                 word := note_power_on_value(name, column, table.units.get(name))
             ):
                 notes[word] = None
-    if counts:
-        notes[f"{counts} sentinel{'s' if counts > 1 else ''} hidden"] = None
+    if total:
+        notes[f"{total} sentinel{'s' if total > 1 else ''} hidden"] = None
     return [replace(table, values=part) for table, part in zip(tables, parts, strict=True)]
 
 
 def _merge_sensors(tables: Sequence[Columns], files: Sequence[str]) -> np.ndarray | None:
-    """The sensor of each row; each of several files without names is one sensor."""
+    """The name of the sensor of each row; of several files, one without names is one sensor."""
     if len(tables) == 1:
         return tables[0].sensors
     parts = [
@@ -156,7 +165,7 @@ def _merge_sensors(tables: Sequence[Columns], files: Sequence[str]) -> np.ndarra
 
 
 def _merge_lines(tables: Sequence[Columns], files: Sequence[str]) -> np.ndarray | None:
-    """The line of each row, with the name of its file where there are several."""
+    """The line number of each row, with the name of its file where there are several."""
     if any(table.lines is None for table in tables):
         return None
     if len(tables) == 1:
@@ -167,7 +176,7 @@ def _merge_lines(tables: Sequence[Columns], files: Sequence[str]) -> np.ndarray 
 
 
 _SECONDS_PER_DAY = 86400.0
-# Loggers are taken to have worked between these days since 1970.
+# Readings are assumed to be from between these days since 1970, which are in 1990 and 2050.
 _FIRST_DAY, _LAST_DAY = 20 * 365.25, 80 * 365.25
 _SECONDS_PER_COUNT = {
     "seconds": 1.0,
@@ -175,7 +184,7 @@ _SECONDS_PER_COUNT = {
     "microseconds": 1e-6,
     "nanoseconds": 1e-9,
 }
-# The numbers that count for 1970-01-01 in days, or in seconds for LabVIEW.
+# The numbers of 1970-01-01 in each epoch: in days, and for LabVIEW in seconds.
 _EXCEL_1970, _MATLAB_1970 = 25569, 719529
 _JULIAN_1970, _MODIFIED_JULIAN_1970 = 2440587.5, 40587
 _LABVIEW_1970 = 2082844800
@@ -233,7 +242,7 @@ def _are_six_digit_dates(times: np.ndarray) -> bool:
     return bool(((month >= 1) & (month <= 12)).all() and are_days)
 
 
-# Sentinels of loggers, archives and meters; each counts where it lies far from all other readings.
+# Sentinels of loggers, archives and meters; a number of these counts where it is far from all readings.
 SENTINELS = (
     -99.99, -999.0, -999.9, -999.99, -6999.0, -7999.0, -9999.0, -9999.9, -9999.99, -32768.0,
     -99999.0, -999999.0, -8999.0, -32767.0, 65535.0, 2147483647.0, -2147483647.0, -2147483648.0,
@@ -245,10 +254,11 @@ UNLIKELY_SENTINELS = (
     999.0, 999.9, 999.99, 888.8, 888.88, 8888.0, -888.0, -888.8, -888.88, -8888.0, -999.25, -127.0,
     -99.0, -99.9, 3276.7, -3276.8, 6999.0, 7999.0,
 )  # fmt: skip
-# Sentinels of buoys and archives that may be percentages: the user is asked.
+# Sentinels of buoys and archives that may be percentages: an error makes the user decide.
 AMBIGUOUS_SENTINELS = (99.0, 99.9, 99.99)
-AXIS_SENTINELS = tuple(number for number in SENTINELS if number < -900)  # coordinates may be large
-# Fill values of archives, overflow of meters, the largest float32: they count beside any readings.
+# Sentinels in coordinates; positive ones are left out, because coordinates may be large.
+AXIS_SENTINELS = tuple(number for number in SENTINELS if number < -900)
+# Fill values of archives, overflow of meters, the largest float32: they count whatever the readings are.
 HUGE_SENTINELS = (
     1e20, *(10.0**power for power in range(30, 39)), 9.9e37, 9.91e37, 9.969209968e36, 3.4028235e38,
     9.99e33, 9.999e20,
@@ -263,15 +273,16 @@ def hide_sentinels(
     >>> hide_sentinels("T", np.array([20.5, -9999.0, 21.0]), None)
     (array([20.5,  nan, 21. ]), {-9999.0: 1})
     """
-    found = np.isin(values, missing) if missing is not None else _find_sentinels(name, values)
-    if not found.any():
+    is_sentinel = np.isin(values, missing) if missing is not None else _find_sentinels(name, values)
+    if not is_sentinel.any():
         return values, {}
-    numbers, counts = np.unique(values[found], return_counts=True)
-    counted = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
-    return np.where(found, np.nan, values), counted
+    numbers, counts = np.unique(values[is_sentinel], return_counts=True)
+    count_by_sentinel = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
+    return np.where(is_sentinel, np.nan, values), count_by_sentinel
 
 
 def _find_sentinels(name: str, values: np.ndarray) -> np.ndarray:
+    """Which values are sentinels; raises where one may also be a reading."""
     finite = np.isfinite(values)
     huge = finite & (np.abs(values) >= 0.99 * min(HUGE_SENTINELS))
     huge[huge] = np.isclose(np.abs(values[huge])[:, None], HUGE_SENTINELS, rtol=1e-6, atol=0).any(
@@ -280,40 +291,40 @@ def _find_sentinels(name: str, values: np.ndarray) -> np.ndarray:
     if huge[finite].all():  # readings may all be that large
         huge = np.zeros_like(huge)
     candidates = np.isin(values, SENTINELS + UNLIKELY_SENTINELS + AMBIGUOUS_SENTINELS)
-    plain = values[finite & ~huge & ~candidates]
-    if not candidates.any() or not plain.size:
+    readings = values[finite & ~huge & ~candidates]
+    if not candidates.any() or not readings.size:
         return huge
-    low, high = plain.min(), plain.max()
+    low, high = readings.min(), readings.max()
     for number in np.unique(values[candidates]):
-        is_none = (
+        is_sentinel = (
             _is_clearly_outside
             if number in UNLIKELY_SENTINELS + AMBIGUOUS_SENTINELS
             else partial(_is_outside, name)
         )
-        candidates &= (values != number) | is_none(number, low, high)
+        candidates &= (values != number) | is_sentinel(number, low, high)
     for number in np.unique(values[candidates & np.isin(values, AMBIGUOUS_SENTINELS)]):
         raise _ambiguous_sentinel(name, number, low, high)
     return huge | candidates
 
 
 def check_axis_sentinels(name: str, values: np.ndarray) -> None:
-    """Refuse a sentinel in a coordinate: it cannot be hidden, and would widen the domain."""
+    """Raise for a sentinel in a coordinate: it cannot be missing, and it would widen the domain."""
     candidates = np.isin(values, AXIS_SENTINELS)
-    plain = values[np.isfinite(values) & ~candidates]
-    for number in np.unique(values[candidates]) if plain.size else ():
-        if _is_clearly_outside(number, plain.min(), plain.max()):
+    coordinates = values[np.isfinite(values) & ~candidates]
+    for number in np.unique(values[candidates]) if coordinates.size else ():
+        if _is_clearly_outside(number, coordinates.min(), coordinates.max()):
             row = int(np.argmax(values == number))
             raise InputError(
                 f"coordinate {name!r}, row {row}, is {number:g}, a sentinel for no value; the others "
-                f"lie between {plain.min():g} and {plain.max():g}. Correct or remove the row; if it is a "
-                "value, write `dialect=pgt.io.Dialect(missing=[])`."
+                f"lie between {coordinates.min():g} and {coordinates.max():g}. Correct or remove the "
+                "row; if it is a value, write `dialect=pgt.io.Dialect(missing=[])`."
             )
 
 
 def check_absolute_zero(name: str, values: np.ndarray, unit: str | None) -> None:
-    """Refuse temperatures below absolute zero."""
+    """Raise for temperatures below absolute zero."""
     kelvin = conversion(unit, "K") if unit else None
-    if kelvin is None or not kelvin[1]:  # kelvin may be a difference
+    if kelvin is None or not kelvin[1]:  # without an offset the unit may be one of differences
         return
     cold = values[np.isfinite(values) & (values * kelvin[0] + kelvin[1] < -1e-6)]
     if cold.size:
@@ -329,22 +340,23 @@ def note_power_on_value(name: str, values: np.ndarray, unit: str | None) -> str 
     >>> note_power_on_value("T", np.array([85.0, 21.0, 21.5, 22.0]), "degC")
     'T: 1 reading of exactly 85 °C, which a DS18B20 gives before it has measured: if so, write ...'
     """
-    to = conversion("degC", unit or ("degC" if name == "T" else ""))
-    number = 0.0 if to is None else 85.0 * to[0] + to[1]
-    found = np.isclose(values, number, rtol=1e-12, atol=1e-9)
-    rest = values[np.isfinite(values) & ~found]
-    if to is None or not found.any() or len(rest) < found.sum():
+    from_celsius = conversion("degC", unit or ("degC" if name == "T" else ""))
+    power_on = 0.0 if from_celsius is None else 85.0 * from_celsius[0] + from_celsius[1]
+    is_power_on = np.isclose(values, power_on, rtol=1e-12, atol=1e-9)
+    others = values[np.isfinite(values) & ~is_power_on]
+    if from_celsius is None or not is_power_on.any() or len(others) < is_power_on.sum():
         return None
-    if number - rest.max() < 10.0 * to[0]:  # others are as warm
+    if power_on - others.max() < 10.0 * from_celsius[0]:  # others are as warm
         return None
-    count = int(found.sum())
+    count = int(is_power_on.sum())
     return (
         f"{name}: {count} reading{'s' if count > 1 else ''} of exactly 85 °C, which a DS18B20 gives "
-        f"before it has measured: if so, write dialect = {{missing = [{number:g}]}}"
+        f"before it has measured: if so, write dialect = {{missing = [{power_on:g}]}}"
     )
 
 
 def _is_clearly_outside(number: float, low: float, high: float) -> bool:
+    """Whether a number is farther from the readings than their range and than half of its own size."""
     gap = max(low - number, number - high)
     return bool(gap > high - low and gap > 0.5 * abs(number))
 

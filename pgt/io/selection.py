@@ -1,7 +1,8 @@
-"""The requested columns of a table: matched to headings, read as numbers, one row per reading.
+"""Selection of the requested columns of a table: matched to headings and read as numbers.
 
-A table is long, with one column per quantity, or wide, with one column per sensor. The position of a
-sensor stands in its heading or in a separate table of sensors, where it is found by name.
+A table is long, with one column per quantity, or wide, with one column per sensor. A wide table is
+converted to a long one with one row per instant and position. The position of a sensor is in its heading,
+or under its name in a separate table of sensors.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -24,21 +25,22 @@ from pgt.io.time_spellings import find_zone, has_zone, is_compact_date, to_utc
 from pgt.io.time_stamps import MIDNIGHT_NOTE, is_time_stamp, join_time_columns, unwrap_midnights
 
 COLUMN_JOINER = " + "  # joins the names of columns that make up one time: "Date + Time"
-Sensors = dict[str, Positions]  # positions by the name of the sensor
+Sensors = dict[str, Positions]  # positions by name of the sensor
 Arrays = dict[str, np.ndarray]
 
 
 class ColumnPlan(NamedTuple):
-    """How the requested names are read from a table; columns are given by their index."""
+    """The columns of a table from which the requested names are read, as indices."""
 
-    single: dict[str, tuple[int, ...]]  # by name: one column, or several that are joined to a time
-    wide: dict[str, dict[tuple[float, ...], int]]  # by field and position: the column of the sensor
-    axes: tuple[str, ...]  # of the positions in `wide`
-    fixed_positions: Positions  # valid for every row
+    single: dict[str, tuple[int, ...]]  # by name, one column or several that are joined to a time
+    wide: dict[str, dict[tuple[float, ...], int]]  # the column of a sensor by field and position
+    axes: tuple[str, ...]  # the axes of the positions in `wide`
+    fixed_positions: Positions  # the positions that hold for every row
     named_by: int | None  # the column that holds the names of sensors
 
     @property
     def wide_columns(self) -> set[int]:
+        """All columns of sensors."""
         return {column for by_position in self.wide.values() for column in by_position.values()}
 
 
@@ -49,7 +51,7 @@ def select_columns(
     sensors: Sensors | None,
     dialect: Dialect,
 ) -> Columns:
-    """The columns `coords` and `others` of a table, under these names."""
+    """The columns of a table with the names `coords` and `others`, one row per reading."""
     sensors = sensors or {}
     table = _place_by_headings(table, coords, sensors)
     plan = _make_plan(table, coords, others, sensors)
@@ -80,21 +82,24 @@ def select_columns(
     if plan.wide:
         sensor_names = np.tile(_sensor_headings(table, plan), len(lines))
         values, lines = _melt(plan, values, raw, lines)
-        of = ("times", "positions") if plan.axes == ("t",) else ("sensors", "time stamps")
-        notes += [f"{count} {of[0]}", f"{len(lines) // count} {of[1]}"]
+        kinds = ("times", "positions") if plan.axes == ("t",) else ("sensors", "time stamps")
+        notes += [f"{count} {kinds[0]}", f"{len(lines) // count} {kinds[1]}"]
     if words := number_format.hidden_words:
         notes.append(f"{words} word{'s' if words > 1 else ''} in place of readings hidden")
-    found = {name: values[name] for name in (*coords, *others)}
-    return Columns(found, units, lines, tuple(notes), sensors=sensor_names)
+    selected = {name: values[name] for name in (*coords, *others)}
+    return Columns(selected, units, lines, tuple(notes), sensors=sensor_names)
 
 
 def heading_texts(headings: Iterable[Heading]) -> list[str]:
-    """The headings that are not empty, as they stand in the file."""
+    """The texts of the headings that are not empty, as in the file."""
     return [heading.text for heading in headings if heading.text]
 
 
 def explain_sensor_positions(name: str, sensors: Collection[str] = ()) -> str:
-    """How to give positions where the axis `name` is missing; `sensors` have known positions."""
+    """A sentence that says how to give positions where the axis `name` is missing.
+
+    `sensors` are the names of sensors with known positions.
+    """
     if name not in SPACE_AXES:
         return ""
     if sensors:
@@ -108,11 +113,11 @@ def explain_sensor_positions(name: str, sensors: Collection[str] = ()) -> str:
     )
 
 
-# Which columns a name means
+# The columns that a name means
 
 
 def find_columns(headings: Sequence[Heading], name: str) -> tuple[int, ...]:
-    """The column with this heading, or with this name in its heading; several for "Date + Time"."""
+    """The columns with this name as or in their heading: none, one, or several ("Date + Time")."""
     texts = [heading.text for heading in headings]
     name = " ".join(name.split())
     if texts.count(name) > 1:
@@ -135,13 +140,13 @@ def find_columns(headings: Sequence[Heading], name: str) -> tuple[int, ...]:
 
 
 def find_positions(headings: Sequence[Heading], sensors: Sensors) -> dict[int, Positions]:
-    """By column, the position that its heading or the table of sensors gives."""
-    found = {at: h.positions for at, h in enumerate(headings) if h.positions}
+    """The position of each column, by column, from its heading or from the table of sensors."""
+    positions = {at: h.positions for at, h in enumerate(headings) if h.positions}
     for at, heading in enumerate(headings):
         for name in (heading.text, heading.name):
             if heading.text and name in sensors:
-                found[at] = found.get(at, {}) | sensors[name]
-    return found
+                positions[at] = positions.get(at, {}) | sensors[name]
+    return positions
 
 
 def group_by_field_and_position(
@@ -150,30 +155,30 @@ def group_by_field_and_position(
     positions: dict[int, Positions],
     axes: Sequence[str],
 ) -> dict[str, dict[tuple[float, ...], int]]:
-    """By field and position along `axes`, the column."""
-    found: dict[str, dict[tuple[float, ...], int]] = {}
+    """The column of each sensor, by field and by position along `axes`."""
+    groups: dict[str, dict[tuple[float, ...], int]] = {}
     for name in fields:
         columns = [at for at in positions if is_of_field(headings[at], name)]
         if not columns and len(fields) == 1:
             columns = list(positions)
         if not columns:
             raise missing_column(name, heading_texts(headings))
-        found[name] = {}
+        groups[name] = {}
         for column in columns:
             at = _position_along(headings[column], positions[column], axes)
-            if at in found[name]:
-                first = headings[found[name][at]]
+            if at in groups[name]:
+                first = headings[groups[name][at]]
                 raise InputError(
                     f"the columns {first.text!r} and {headings[column].text!r} are both {name!r} at one "
                     "position; correct a position, or say which columns are meant: "
                     f'`columns={{"{name}": "{first.name}*"}}`.'
                 )
-            found[name][at] = column
-    return found
+            groups[name][at] = column
+    return groups
 
 
 def is_of_field(heading: Heading, name: str) -> bool:
-    """Whether a column belongs to a field: by its name, or by a pattern such as "TC*"."""
+    """Whether a column belongs to the field `name`, which may be a pattern such as "TC*"."""
     if name in (heading.name, heading.text):
         return True
     start, star, end = name.partition("*")
@@ -183,6 +188,7 @@ def is_of_field(heading: Heading, name: str) -> bool:
 def _position_along(
     heading: Heading, position: Positions, axes: Sequence[str]
 ) -> tuple[float, ...]:
+    """The position of a column's sensor along the axes; raises where the position lacks one."""
     for axis in axes:
         if axis not in position:
             raise InputError(
@@ -193,7 +199,7 @@ def _position_along(
 
 
 def _place_by_headings(table: CellTable, coords: Sequence[str], sensors: Sensors) -> CellTable:
-    """The table, whose headings are positions along the only axis that is given nowhere else."""
+    """The table, whose headings become positions along the one axis that is given nowhere else."""
     if sensors or any(heading.positions for heading in table.headings):
         return table
     missing = [axis for axis in AXES if axis in coords and not find_columns(table.headings, axis)]
@@ -210,34 +216,40 @@ def _place_by_headings(table: CellTable, coords: Sequence[str], sensors: Sensors
 def _make_plan(
     table: CellTable, coords: Sequence[str], others: Sequence[str], sensors: Sensors
 ) -> ColumnPlan:
+    """The plan for the requested names; raises where a column or a position is missing."""
     found = {name: find_columns(table.headings, name) for name in (*coords, *others)}
     single = {name: columns for name, columns in found.items() if columns}
     missing = [name for name in coords if name not in single]
     positions = find_positions(table.headings, sensors)
-    if (
-        missing and positions
-    ):  # a column of one sensor, named in full, is a wide table of one column
+    # The column of a single sensor that is named in full counts as a wide table of one column.
+    if missing and positions:
         single = {n: c for n, c in single.items() if n in coords or not set(c) & set(positions)}
-    unread = [name for name in others if name not in single]
+    unplaced = [name for name in others if name not in single]
     taken = {column for columns in single.values() for column in columns}
-    given = {axis: at for axis, at in table.fixed_positions.items() if axis in missing}
-    if unread and missing and positions:
+    table_positions = {axis: at for axis, at in table.fixed_positions.items() if axis in missing}
+    if unplaced and missing and positions:
         free = {column: at for column, at in positions.items() if column not in taken}
-        fixed = {a: at for a, at in given.items() if not any(a in other for other in free.values())}
+        fixed = {
+            a: at
+            for a, at in table_positions.items()
+            if not any(a in other for other in free.values())
+        }
         axes = tuple(axis for axis in missing if axis not in fixed)
-        wide = group_by_field_and_position(table.headings, unread, free, axes)
+        wide = group_by_field_and_position(table.headings, unplaced, free, axes)
         return ColumnPlan(single, wide, axes, fixed, None)
-    fixed = given | {a: at for a, at in sensors.get(table.file_stem, {}).items() if a in missing}
+    fixed = table_positions | {
+        a: at for a, at in sensors.get(table.file_stem, {}).items() if a in missing
+    }
     missing = [axis for axis in missing if axis not in fixed]
     named_by = _find_sensor_column(table, sensors, taken) if missing else None
-    for name in (*(missing if named_by is None else ()), *unread):
+    for name in (*(missing if named_by is None else ()), *unplaced):
         hint = explain_sensor_positions(name, sensors)
         raise missing_column(name, heading_texts(table.headings), hint)
     return ColumnPlan(single, {}, (), fixed, named_by)
 
 
 def _find_sensor_column(table: CellTable, sensors: Sensors, taken: set[int]) -> int | None:
-    """The column of which most cells are names of sensors."""
+    """The column most cells of which are names of sensors; None without one."""
     for column in range(len(table.headings)):
         cells = table.cells(column)
         known = sum(cell in sensors for cell in cells)
@@ -246,11 +258,11 @@ def _find_sensor_column(table: CellTable, sensors: Sensors, taken: set[int]) -> 
     return None
 
 
-# How cells become numbers
+# The conversion of cells to numbers
 
 
 def _holds_times(table: CellTable, column: int) -> bool:
-    """Whether a column holds times. Plain digits are dates only where all are, and have no unit."""
+    """Whether a column holds times; digits alone are dates only where all cells are and have no unit."""
     cells = [cell for cell in table.cells(column) if cell]
     if not cells or not is_time_stamp(cells[0]):
         return False
@@ -259,7 +271,7 @@ def _holds_times(table: CellTable, column: int) -> bool:
 
 
 def _check_decimal_marks(table: CellTable, number_format: NumberFormat, dialect: Dialect) -> None:
-    """Refuse decimal commas beside columns with decimal points: "0060,1" may be two numbers."""
+    """Raise for decimal commas beside columns with decimal points: "0060,1" may be two numbers."""
     if dialect.decimal is not None or number_format.decimal != ",":
         return
     for column, heading in enumerate(table.headings):
@@ -273,7 +285,7 @@ def _check_decimal_marks(table: CellTable, number_format: NumberFormat, dialect:
 
 
 def _find_format(table: CellTable, plan: ColumnPlan, dialect: Dialect) -> NumberFormat:
-    """The format of the numbers that are read; where these leave it open, that of all columns."""
+    """The format of the numbers in the planned columns; if those are ambiguous, that of all columns."""
     read = {c for columns in plan.single.values() if len(columns) == 1 for c in columns}
     numeric = [c for c in range(len(table.headings)) if not _holds_times(table, c)]
     wanted = [c for c in numeric if c in read | plan.wide_columns]
@@ -293,27 +305,27 @@ def _make_converters(
     number_format: NumberFormat,
     valid: str | None,
 ) -> dict[int, Converter]:
-    """By column, how it is read: as numbers, or as text where it holds times or names."""
+    """The converter of each planned column, by column: to numbers, or to text for times and names."""
 
     def number(column: int) -> Converter:
         name, is_axis = table.headings[column].text, column in axes
         return lambda cells, lines: number_format.numbers(cells, lines, name, is_axis)
 
     axes = {column for name in coords for column in plan.single.get(name, ())}
-    found = {column: number(column) for column in plan.wide_columns}
+    converters = {column: number(column) for column in plan.wide_columns}
     for name, columns in plan.single.items():
         is_time = len(columns) > 1 or any(
             name in coords and _holds_times(table, c) for c in columns
         )
         for column in columns:
-            found[column] = as_text if is_time else number(column)
+            converters[column] = as_text if is_time else number(column)
             if name == valid:
-                found[column] = _convert_flags(number(column))
-    return found if plan.named_by is None else found | {plan.named_by: as_text}
+                converters[column] = _convert_flags(number(column))
+    return converters if plan.named_by is None else converters | {plan.named_by: as_text}
 
 
 def _convert_flags(number: Converter) -> Converter:
-    """A converter that also takes words such as TRUE, OK and Bad."""
+    """A converter to numbers that also accepts words such as TRUE, OK and Bad."""
     words: dict[bool | None, str] = {True: "1", False: "0"}
     return lambda cells, lines: number(
         [c if is_plain_number(c) else words.get(parse_flag(c), c) for c in cells], lines
@@ -323,7 +335,10 @@ def _convert_flags(number: Converter) -> Converter:
 def _convert_to_utc(
     values: Arrays, raw: dict[int, np.ndarray], table: CellTable, plan: ColumnPlan
 ) -> list[str]:
-    """Convert times whose heading names a zone to UTC; times with a zone of their own already are."""
+    """Convert times whose heading names a zone to UTC, and return notes on it.
+
+    Times whose cells name a zone are in UTC already.
+    """
     notes = []
     for name, columns in plan.single.items():
         zone = next((z for c in columns if (z := find_zone(table.headings[c].text))), None)
@@ -342,23 +357,23 @@ def _is_float(column: np.ndarray) -> bool:
 def _unwrap_clocks(
     values: Arrays, clocks: set[str], coords: Sequence[str], lines: np.ndarray
 ) -> list[str]:
-    """Add the days that times of day leave out."""
+    """Add the days that times of day leave out, and return notes on it."""
     notes = []
     for name in clocks:
         others = [values[c] for c in coords if c in values and c != name and _is_float(values[c])]
-        found = unwrap_midnights(values[name], others, lines)
-        notes += [] if np.array_equal(found, values[name], equal_nan=True) else [MIDNIGHT_NOTE]
-        values[name] = found
+        unwrapped = unwrap_midnights(values[name], others, lines)
+        notes += [] if np.array_equal(unwrapped, values[name], equal_nan=True) else [MIDNIGHT_NOTE]
+        values[name] = unwrapped
     return notes
 
 
-# Wide tables become long
+# The conversion of wide tables to long ones
 
 
 def _positions_by_sensor(
     names: np.ndarray, lines: np.ndarray, sensors: Sensors, axes: Sequence[str]
 ) -> Arrays:
-    """The coordinates of rows that name their sensor."""
+    """The coordinates of rows that name their sensor, from the table of sensors."""
     for name, line in zip(names, lines, strict=True):
         for axis in axes:
             if axis not in sensors.get(name, {}):
@@ -369,7 +384,7 @@ def _positions_by_sensor(
 
 
 def _sensor_headings(table: CellTable, plan: ColumnPlan) -> np.ndarray:
-    """By position, the heading of the first column there."""
+    """The heading of the first column at each position, in the order of positions."""
     first: dict[tuple[float, ...], str] = {}
     for by_position in plan.wide.values():
         for at, column in by_position.items():
@@ -378,14 +393,14 @@ def _sensor_headings(table: CellTable, plan: ColumnPlan) -> np.ndarray:
 
 
 def _melt(plan: ColumnPlan, values: Arrays, raw: dict[int, np.ndarray], lines: np.ndarray):
-    """One row per instant and position; several fields at one position share a row."""
+    """The long table and its line numbers: one row per instant and position, which fields share."""
     positions = list(dict.fromkeys(at for columns in plan.wide.values() for at in columns))
     melted = {name: np.repeat(column, len(positions)) for name, column in values.items()}
     for index, axis in enumerate(plan.axes):
         melted[axis] = np.tile([at[index] for at in positions], len(lines))
-    nothing = np.full(len(lines), np.nan)
+    empty_column = np.full(len(lines), np.nan)
     for name, columns in plan.wide.items():
-        parts = [raw[columns[at]] if at in columns else nothing for at in positions]
+        parts = [raw[columns[at]] if at in columns else empty_column for at in positions]
         melted[name] = np.stack(parts, axis=1).ravel()
     return melted, np.repeat(lines, len(positions))
 
@@ -393,7 +408,7 @@ def _melt(plan: ColumnPlan, values: Arrays, raw: dict[int, np.ndarray], lines: n
 def _collect_units(
     table: CellTable, plan: ColumnPlan, sensors: Sensors, coords: Sequence[str]
 ) -> dict[str, str]:
-    """Units by name: of a column, of all columns of a field, and of positions."""
+    """The unit of each name: that of its column, of all columns of its field, or of its positions."""
     units: dict[str, str | None] = {}
     for name, columns in plan.single.items():
         units[name] = table.headings[columns[0]].unit if len(columns) == 1 else None
@@ -408,7 +423,7 @@ def _collect_units(
 
 
 def _common_unit(name: str, units: Iterable[str | None]) -> str | None:
-    """The unit that all sensors share; some may give none."""
+    """The unit that all sensors share, some of which may give none; raises where two units differ."""
     given = [unit for unit in units if unit]
     for unit in given:
         if conversion(unit, given[0]) != (1.0, 0.0):

@@ -1,4 +1,9 @@
-"""Paper figures from labelled data: xarray in, a matplotlib `Figure` out, no global state."""
+"""Figures from labeled data: xarray in, a matplotlib `Figure` out, no global state.
+
+figures     fields, comparisons, losses, shares of loss terms, unseen systems
+domains     the shape of a domain with its walls and readings
+pieces      panels, maps, lines, sensors and labels, of which figures consist
+"""
 
 from pgt.plots.domains import domain as domain
 from pgt.plots.figures import compare as compare

@@ -1,4 +1,4 @@
-"""The domain itself: its shape, its walls with their names, and where readings are."""
+"""Figures of a domain: its shape, its walls with their names, and the positions of readings."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -11,9 +11,9 @@ from pgt.data.domain import Domain
 from pgt.plots.pieces import INK, PALETTE, SIZE, styled
 
 OUTSIDE_COLOR = "#D00000"
-# The inside is painted on a grid with so many points along each axis.
+# The number of points along each axis of the grid on which the inside is painted.
 GRID_SIDE = 400
-# Points of a wall that are drawn in space.
+# The largest number of points of a wall that are drawn in space.
 MAX_WALL_POINTS_IN_SPACE = 600
 
 
@@ -110,13 +110,14 @@ def _inside(domain: Domain, places: Float[np.ndarray, "n k"]):
     return domain.contains(np.column_stack([places, np.full(len(places), domain.bounds("t")[0])]))
 
 
-# A wall is drawn in pieces where a step exceeds the usual one by this factor.
+# The line of a wall is interrupted at steps of more than this many times the usual one.
 MAX_STEP_RATIO = 3.0
 
 
 def outlines(domain: Domain, most: int = 1024) -> dict[str, list[Float[np.ndarray, "m 2"]]]:
-    """By name of the wall, the lines it is made of, of about `most` points in all; those that lie in the
-    box, and none in space.
+    """The lines inside the box that each wall consists of, by name, with about `most` points in all.
+
+    The result is empty for a domain in space.
 
     >>> from pgt.geometry import Disk
     >>> channel = Domain(x=(-2, 8), y=(-2, 2), shape=-Disk(name="cylinder"))
@@ -130,7 +131,7 @@ def outlines(domain: Domain, most: int = 1024) -> dict[str, list[Float[np.ndarra
 
 
 def places_of(domain: Domain, name: str) -> Float[np.ndarray, "n k"]:
-    """Places of a wall in their order; none where nothing of it is in the box."""
+    """The places of a wall in order; none where no part of it is in the box."""
     try:
         return np.asarray(domain.wall(name).places, float)
     except InputError:
@@ -138,7 +139,7 @@ def places_of(domain: Domain, name: str) -> Float[np.ndarray, "n k"]:
 
 
 def lines(places: Float[np.ndarray, "n 2"], most: int) -> list[Float[np.ndarray, "m 2"]]:
-    """Through places in their order, broken where the next one is far; a ring is closed."""
+    """The lines through places in order, interrupted where the next place is far; a ring is closed."""
     ring = np.concatenate([places, places[:1]])
     step = np.linalg.norm(np.diff(ring, axis=0), axis=1)
     ends = np.flatnonzero(step > MAX_STEP_RATIO * np.median(step)) + 1
@@ -148,5 +149,5 @@ def lines(places: Float[np.ndarray, "n 2"], most: int) -> list[Float[np.ndarray,
 
 
 def _thinned(line: Float[np.ndarray, "n 2"], every: int) -> Float[np.ndarray, "m 2"]:
-    """Every so many of its points, the last one among them."""
+    """The line with only every `every`-th point, and its last one."""
     return line[np.unique([*range(0, len(line), every), len(line) - 1])]

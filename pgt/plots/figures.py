@@ -24,7 +24,7 @@ from pgt.plots import pieces
 from pgt.plots.domains import draw_walls
 from pgt.plots.pieces import INK, PALETTE, SIZE
 
-# With more steps a loss is smoothed over 2 % of them.
+# A loss with more steps than this is smoothed over 2 % of them.
 MIN_STEPS_SMOOTHED = 50
 
 
@@ -46,7 +46,7 @@ def steps(history: xr.Dataset | xr.DataArray) -> np.ndarray:
 
 
 def recorded(term: xr.DataArray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Steps and values where the term was recorded and has a logarithm."""
+    """The steps and values at which a term was recorded and is positive."""
     values = term.to_numpy().astype(float)
     good = np.isfinite(values) & (values > 0)
     if not good.any():
@@ -58,7 +58,7 @@ def recorded(term: xr.DataArray, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def running_mean(values: np.ndarray) -> np.ndarray:
-    """Mean over 2 % of the steps around each, fewer at the ends; a short series is kept."""
+    """The mean over 2 % of the steps around each, fewer at the ends; a short series is unchanged."""
     half = len(values) // 100 if len(values) > MIN_STEPS_SMOOTHED else 0
     total = np.concatenate([[0.0], np.cumsum(values)])
     centre = np.arange(len(values))
@@ -138,7 +138,7 @@ def field(
 
 
 def _labelled(suspects: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Each called by its sensor and line, where they are known, else by its number in the table."""
+    """The labels of suspicious readings: sensor and line where known, else the number in the table."""
     if suspects is None:
         return None
     labels = []
@@ -241,7 +241,7 @@ def _of_training(axes: Axes, history: xr.Dataset, terms: Sequence[str] | None) -
 
 
 def _of_stages(axes: Axes, stages: Sequence[Stage]) -> None:
-    """Every stage by itself: each minimizes something else."""
+    """Draw the costs of every stage separately, since each has another objective."""
     start, ends = 0, []
     for index, stage in enumerate(stages):
         colour, costs = PALETTE[index % len(PALETTE)], np.array(stage.costs)
@@ -313,7 +313,7 @@ def save(
 
 # ------------------------------------------------------------------------------- unseen systems
 
-# What a network that was trained over a family is worth on systems that it has not seen.
+# The errors of a network that was trained over a family, on systems that it has not seen.
 
 
 KINDS = {"clean": "clean readings", "noisy": "5 % noise"}

@@ -1,4 +1,4 @@
-"""What figures are made of: panels cut from labelled arrays, maps, lines, sensors, labels."""
+"""The pieces of figures: panels from labeled arrays, maps, lines, sensors, labels."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ SUSPECT = "#D00000"
 
 
 class Marks(NamedTuple):
-    """What is drawn on top of a field: readings that were fitted, that were not, and suspects."""
+    """The marks that are drawn on top of a field: fitted readings, held-out readings, and suspects."""
 
     fitted: Observations | None = None
     held_out: Observations | None = None
@@ -64,8 +64,10 @@ def select(array: xr.DataArray, at: Mapping[str, Any] | None) -> xr.DataArray:
 
 
 def panels(array: xr.DataArray, at: Mapping[str, Any] | None) -> list[xr.DataArray]:
-    """What is drawn side by side: the snapshots asked for, or first, middle and last; of a field in space
-    the planes through its middle."""
+    """The panels of a row: the requested snapshots, or the first, middle and last one.
+
+    For a field in space they are the planes through its middle.
+    """
     array = select(array, at)
     listed = [axis for axis in at or {} if axis in array.dims]
     if listed:
@@ -86,14 +88,14 @@ def panels(array: xr.DataArray, at: Mapping[str, Any] | None) -> list[xr.DataArr
 
 
 def planes(array: xr.DataArray) -> list[xr.DataArray]:
-    """Three planes across each other through the middle of space, at the middle of time."""
+    """The three coordinate planes through the middle of space, at the middle of time."""
     half = {axis: size // 2 for axis, size in array.sizes.items()}
     moment = array.isel(t=half["t"]) if "t" in array.dims else array
     return [moment.isel({axis: half[axis]}) for axis in reversed(SPACE)]
 
 
 def middle(array: xr.DataArray) -> dict[str, float]:
-    """Where to cut a field over more than two axes: the middle of time, then of z."""
+    """The positions at which a field over more than two axes is cut: the middle of time, then of z."""
     spare = [axis for axis in ("t", "z") if axis in array.dims][: max(array.ndim - 2, 0)]
     return {axis: float(array[axis][array.sizes[axis] // 2]) for axis in spare}
 
@@ -121,7 +123,7 @@ def triple(truth: xr.DataArray, estimate: xr.DataArray, at: Mapping[str, Any]):
 
 
 def table(rows: Sequence[Sequence[xr.DataArray]]) -> tuple[Figure, np.ndarray]:
-    """Axes for a table of panels, their proportions those of the domain."""
+    """The axes for a table of panels, with the proportions of the domain."""
     first, columns = rows[0][0], len(rows[0])
     width = 2.3 if columns > 1 else 3.6
     height = 0.62 * width
@@ -141,7 +143,7 @@ def drawing_axes(panel: xr.DataArray) -> list[str]:
 def draw(
     axes: Axes, panel: xr.DataArray, limits, marks: Marks | None = None, alike: bool = True
 ) -> QuadMesh | None:
-    """One panel: a line over one axis, a map over two. Those `alike` share the labels of their axes."""
+    """Draw one panel: a line over one axis, a map over two; panels that are `alike` share axis labels."""
     styled(axes)
     across, *up = drawing_axes(panel)
     mesh = draw_map(axes, panel, across, up[0], limits) if up else None
@@ -175,8 +177,10 @@ def draw_map(axes: Axes, panel: xr.DataArray, across: str, up: str, limits) -> Q
 
 
 def draw_marks(axes: Axes, panel: xr.DataArray, across: str, marks: Marks, limits) -> None:
-    """Dots and diamonds in the colour of what was read, so that one that differs from the field is seen;
-    suspects ringed, with their `label`."""
+    """Draw readings in the color of their values, so that one that differs from the field is visible.
+
+    Fitted readings are dots, held-out ones are diamonds, and suspects have a ring and their `label`.
+    """
     for readings, shape, size in ((marks.fitted, "o", 12), (marks.held_out, "D", 14)):
         if readings is not None and len(readings):
             _draw_readings(axes, panel, across, readings, limits, shape, size)
@@ -235,7 +239,7 @@ def compare_row(figure: Figure, row, panels, marks: Marks, label: str) -> None:
 
 
 def colour_range(*panels: xr.DataArray) -> tuple[float, float, str]:
-    """Colour range and map: diverging about 0 where the field takes both signs in earnest."""
+    """The color range and map; diverging about 0 where the field has large values of both signs."""
     low = min(float(np.nanmin(panel)) for panel in panels)
     high = max(float(np.nanmax(panel)) for panel in panels)
     if low < 0 < high and min(-low, high) > 0.25 * max(-low, high):
@@ -279,7 +283,7 @@ def name_ends(axes: Axes, ends: list[tuple[float, str, str]], gap: float = 0.065
 
 
 def label(array: xr.DataArray) -> str:
-    # Inside $ a blank is nothing: u_std would read ustd.
+    # In mathematical text the underscore starts a subscript, so such names are plain text.
     plain = str(array.name) if "_" in str(array.name) else f"${array.name}$"
     name = array.attrs.get("long_name", plain).replace("_", " ")
     units = _units(array)
@@ -287,9 +291,9 @@ def label(array: xr.DataArray) -> str:
 
 
 def _units(array: xr.DataArray) -> str:
-    """What is written behind a number; nothing behind one without a dimension."""
+    """The unit after a number; empty for dimensionless numbers."""
     units = array.attrs.get("units", "")
-    # Between two dollars matplotlib reads mathematics: a unit such as "$/kg" is none.
+    # matplotlib reads mathematics between two dollar signs, so those of units such as "$/kg" are escaped.
     return "" if units in ("1", "-") else str(units).replace("$", r"\$")
 
 

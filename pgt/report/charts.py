@@ -1,4 +1,4 @@
-"""Charts as SVG text, drawn without a script: they print, scale, and take the page's colours."""
+"""Charts as SVG text without scripts: they print, scale, and use the colors of the page."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from pgt.core.numbers import digits_between, number, superscript, ticks
 
 WIDTH, HEIGHT = 420, 280
 LEFT, RIGHT, TOP, BOTTOM = 62, 12, 10, 44
-# Points of a line: a phone shows no more.
+# The largest number of points of a line; a phone shows no more.
 MAX_LINE_POINTS = 400
 MAX_DOTS = 1500
 # The classes s0 to s7 of the style sheet.
@@ -20,7 +20,7 @@ COLOR_CLASSES = 8
 
 @dataclass(frozen=True)
 class ChartFrame:
-    """The rectangle of a chart: from values to positions on the page."""
+    """The rectangle of a chart, which maps values to positions on the page."""
 
     x: tuple[float, float]
     y: tuple[float, float]  # of log10 where log
@@ -72,7 +72,7 @@ class ChartFrame:
 
 
 def line_chart(lines: Mapping[str, tuple], x_label: str, y_label: str, log: bool = True) -> str:
-    """Named lines (x, y) over one axis, with a legend; on a log axis only what is above 0 counts."""
+    """A chart of named lines (x, y) with a legend; a log axis leaves out values that are not positive."""
     kept = {
         name: clean for name, line in lines.items() if len((clean := _drawable(line, log))[0]) > 1
     }
@@ -90,7 +90,7 @@ def line_chart(lines: Mapping[str, tuple], x_label: str, y_label: str, log: bool
 
 
 def share_chart(x: np.ndarray, parts: Mapping[str, np.ndarray], x_label: str, y_label: str) -> str:
-    """What each part has of the whole, stacked to 100 %."""
+    """A chart of the share of each part in the total, stacked to 100 %."""
     table = np.nan_to_num(np.stack([np.asarray(part, float) for part in parts.values()]))
     total = np.abs(table).sum(axis=0)
     usable = np.flatnonzero(total > 0)
@@ -111,7 +111,7 @@ def share_chart(x: np.ndarray, parts: Mapping[str, np.ndarray], x_label: str, y_
 
 
 def agreement_chart(measured: np.ndarray, predicted: np.ndarray, name: str, unit: str) -> str:
-    """Predicted against measured; on the line they agree."""
+    """A chart of predicted against measured values, with the line on which they agree."""
     kept = _evenly(len(measured), MAX_DOTS)
     measured, predicted = measured[kept], predicted[kept]
     both = _span(np.concatenate([measured, predicted]), 0.05)

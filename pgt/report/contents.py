@@ -1,4 +1,4 @@
-"""What a report is made of, checked before anything is drawn."""
+"""The data of a report, checked before anything is drawn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from pgt.data.observations import Observations
 
 @dataclass(frozen=True)
 class Readings:
-    """What was measured, and what was said of it.
+    """The readings of a report, and predictions of them.
 
     Attributes
     ----------
     fitted, held_out : the readings that were fitted, and those that were not; a field without any in
         either is hidden.
     judges : the readings that judge the field: those held out, or all of a cross-validation.
-    predictions : (n, c) what fits that had not seen the judges say of them.
+    predictions : (n, c) predictions of the judges by fits that had not seen them.
     """
 
     fitted: Observations
@@ -50,7 +50,7 @@ class Readings:
 
 @dataclass(frozen=True)
 class Tables:
-    """What else is known, where it is.
+    """Further results, each None where it is not known.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class ReportData:
     verdict : how far to trust it, as `Reconstruction.verdict`; the report only prints it.
     history : loss, weight, held_out and coefficient over `step`, as `Reconstruction.history`.
     summary : how the run went, as `Reconstruction.summary`.
-    residual : what is left of each equation on a grid, or None.
+    residual : the residual of each equation on a grid, or None.
     error_bars : one standard deviation of every field, laid out as `field`, or None.
     tables : coefficients, coverage, noise, suspicious readings, drifting sensors.
     run_file : the text that reproduces the run.
@@ -138,7 +138,7 @@ class ReportData:
 
 
 def written(unit) -> str:
-    """A unit as it stands beside a number: nothing for the "1" of what has none."""
+    """A unit as text beside a number; empty for "1", the unit of dimensionless numbers."""
     return "" if str(unit) in ("1", "None") else str(unit)
 
 

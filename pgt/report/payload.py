@@ -1,4 +1,4 @@
-"""What the page's maps are drawn from: thinned, 16 bits a value, base64 in JSON."""
+"""The data of the maps of a report: thinned grids with 16 bits per value, in base64 inside JSON."""
 
 import base64
 import math
@@ -54,22 +54,19 @@ def _diverging() -> np.ndarray:
 
 # ------------------------------------------------------------------------------- payload
 
-# What the page's maps are drawn from: thinned, 16 bits a value, base64 in JSON.
-
-
-# Values in all maps of the field together: some 400 kB where it is smooth.
+# The largest number of values in all maps of the field together, some 400 kB where it is smooth.
 MAX_FIELD_VALUES = 500_000
 # The residual is rough and compresses worse, so its maps have fewer values.
 MAX_RESIDUAL_VALUES = 200_000
-# Grid points along a drawn axis: more than a phone shows.
+# The largest number of grid points along a drawn axis; a phone shows no more.
 MAX_GRID_POINTS = 240
 # The largest number of positions of a slider.
 MAX_SLIDER_STOPS = 60
-# So many positions of a slider are kept while a map can be thinned instead.
+# Maps are thinned before a slider gets fewer positions than this.
 MIN_SLIDER_STOPS = 30
 # The largest number of readings of each field that are drawn.
 MAX_READINGS = 2_000
-# A value is stored as one of so many levels, enough for a picture and three digits.
+# The number of levels of stored values, enough for a picture and three digits.
 VALUE_LEVELS = 4095
 # The code of NaN.
 MISSING_CODE = 4096
@@ -78,7 +75,7 @@ MIN_SIGN_RATIO = 0.25
 
 
 def payload(data: ReportData) -> dict:
-    """Everything the script needs, as plain data for JSON."""
+    """All data that the script needs, as plain data for JSON."""
     viewers = {"field": viewer(data, data.field, data.error_bars)}
     if data.residual is not None:
         viewers["residual"] = viewer(data, data.residual, None)
@@ -114,7 +111,7 @@ def viewer(data: ReportData, grid: xr.Dataset, error_bars: xr.Dataset | None) ->
 
 
 def script_json(text: str) -> str:
-    """JSON that cannot end the script element it stands in."""
+    """The JSON text, escaped such that it cannot end the script element around it."""
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -126,7 +123,7 @@ def _same_axes(grid: xr.Dataset) -> xr.Dataset:
 
 
 def _thinned(array: xr.DataArray, budget: int) -> dict[str, np.ndarray]:
-    """Positions to keep on each axis: even ones where a map is drawn, given ones on sliders."""
+    """The positions to keep on each axis: even ones on axes of maps, original ones on sliders."""
     long = [str(axis) for axis in array.dims if array.sizes[axis] > 1]
     sliders = ["t"] if len(long) > 2 and "t" in long else []
     sizes = {
@@ -147,7 +144,7 @@ def _thinned(array: xr.DataArray, budget: int) -> dict[str, np.ndarray]:
 
 
 def _on(array: xr.DataArray, places: dict[str, np.ndarray]) -> np.ndarray:
-    """Values at these positions, linear in between along each axis in turn."""
+    """The values at these positions, by linear interpolation along each axis in turn."""
     values = array.to_numpy().astype(np.float32)
     for number_of_axis, axis in enumerate(array.dims):
         given, wanted = array[axis].to_numpy().astype(float), places[str(axis)]
@@ -177,7 +174,7 @@ def _layer(name: str, unit: str, values: np.ndarray, kind: str) -> dict:
 
 
 def _colour_range(finite: np.ndarray, kind: str) -> tuple[float, float, str]:
-    """Colour range and map. A few sharp residuals must not hide all the others."""
+    """The range and name of the color map; the range of residuals leaves out a few extreme values."""
     if not finite.size:
         return 0.0, 1.0, "sequential"
     low, high = float(finite.min()), float(finite.max())
@@ -208,14 +205,14 @@ def _note(array: xr.DataArray, places: dict[str, np.ndarray]) -> str:
 
 
 def _readings(data: ReportData, name: str) -> dict:
-    """Where and what the sensors of one field read; held-out ones marked."""
+    """The positions and values of the readings of one field, with held-out ones marked."""
     parts = [part.measured(name) for part in (data.fitted, data.held_out)]
     points, values = (np.concatenate([getattr(p, n) for p in parts]) for n in ("points", "values"))
     held = np.concatenate([np.full(len(p.rows), k, np.uint8) for k, p in enumerate(parts)])
     kept = np.arange(len(values))
     if len(kept) > MAX_READINGS:
         kept = np.sort(np.random.default_rng(0).permutation(kept)[:MAX_READINGS])
-    # In double precision: what lies far from zero would else be drawn somewhere else.
+    # Positions far from zero need double precision.
     columns = {a: _packed(points[kept, i].astype("<f8")) for i, a in enumerate(data.fitted.coords)}
     note = f"{number(MAX_READINGS, 4)} of {len(values)} readings are drawn."
     return {
@@ -240,7 +237,7 @@ def _walls(data: ReportData) -> list[dict]:
 
 
 def _squeezed(codes: np.ndarray) -> str:
-    """Differences along the last two axes, deflated: what varies smoothly takes a third of the room.
+    """The codes as deflated differences along the last two axes, a third of the size for smooth fields.
 
     Differences wrap around at 16 bits, and so do the sums that undo them.
     """

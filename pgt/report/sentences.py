@@ -1,4 +1,4 @@
-"""The run in sentences: what was measured, what was inferred, and who judged it."""
+"""The sentences of a report: what was measured, what was inferred, and how it was judged."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ IN_TURN = "each reading was predicted from all the others (leave-one-out)"
 
 @dataclass(frozen=True)
 class Range:
-    """The readings of one field: how many, between which values, how noisy."""
+    """The readings of one field: their number, range and noise."""
 
     name: str
     fitted: int
@@ -89,7 +89,7 @@ FOLDS_OF = {"block": "whole blocks of space and time", "sensor": "whole sensors"
 
 
 def how_it_was_judged(data: ReportData) -> str:
-    """What the held-out error is an error of."""
+    """A sentence that says at which readings the held-out error was measured."""
     if is_left_out_in_turn(data.verdict, data.fitted, data.held_out):
         return f"{IN_TURN[0].upper()}{IN_TURN[1:]}: {_of_spread(data)}."
     settings = data.summary.get("training")
@@ -121,7 +121,7 @@ def relative_errors(data: ReportData) -> str:
 
 
 def interpolated_errors(data: ReportData) -> str:
-    """Those of interpolation without physics at the same readings; empty where none is known."""
+    """The errors of interpolation without physics at the same readings; empty where none is known."""
     known = {name: f.interpolated_of_spread for name, f in data.verdict.held_out.items()}
     errors = [f"{name} {percent(error)}" for name, error in known.items() if error is not None]
     return listed(errors) if errors else ""
@@ -140,12 +140,12 @@ def beside_interpolation(found: HeldOutError) -> str:
 
 
 def is_left_out_in_turn(verdict: Verdict, fitted: Observations, held_out: Observations) -> bool:
-    """Whether every reading was fitted, and judges what the others say of it."""
+    """Whether the errors are leave-one-out errors: each reading is predicted from all the others."""
     return verdict.folds == len(fitted) and not len(held_out)
 
 
 def expected_errors(verdict: Verdict) -> list[str]:
-    """A sentence for each field of which it is known how wrong it is where nobody measured."""
+    """A sentence for each field whose error over the whole domain is known."""
     return [
         f"{name}: expected error over the whole domain: {error.in_words}."
         for name, error in verdict.field_error.items()
@@ -153,7 +153,7 @@ def expected_errors(verdict: Verdict) -> list[str]:
 
 
 def how_it_ended(summary: Mapping) -> str:
-    """What ended the fit: its last stage, else what training or the closed form left written down."""
+    """A sentence on why the fit ended, from its last stage or else from its summary."""
     if stages := stages_of(summary):
         last = stages[-1]
         return f"{last.name} ended after {last.iterations} iterations: {last.reason}."
@@ -169,8 +169,10 @@ KINDS = {
 
 
 def which_model(summary: Mapping) -> str:
-    """Which candidate of the plan answers, why it was tried, and what came of those before it; empty
-    where that was not written down."""
+    """The candidate of the plan that answers, its reason, and the outcome of those before it.
+
+    The text is empty where the summary has no plan.
+    """
     plan = [one for one in summary.get("plan") or () if one["outcome"] != "not tried"]
     if not plan:
         return ""

@@ -1,4 +1,4 @@
-"""Everything about a run that can be said before anything is trained."""
+"""`pgt check`: everything about a run that is known before the training."""
 
 from contextlib import ExitStack
 from dataclasses import replace
@@ -37,8 +37,10 @@ from pgt.training.optimisers import describe_optimiser
 
 
 def prepare(run: RunFile, seconds: float | None = None) -> tuple[Parts, Plan]:
-    """The parts of a run file, each built once, and what is tried on them; any mistake
-    is an `InputError` that names file, line and key. `seconds`: a budget in place of the file's."""
+    """The parts of a run file, each built once, and the plan of candidates.
+
+    A mistake is an `InputError` that names file, line and key. `seconds` replaces the file's budget.
+    """
     parts = Parts(run)
     readings, pde, domain = parts.observations, parts.pde, parts.domain
     conditions, training, error_bars = parts.conditions, parts.training, parts.error_bars
@@ -83,7 +85,7 @@ def _check_enough(observations: Observations) -> None:
 
 
 def describe(run: RunFile, parts: Parts, plan: Plan) -> list[tuple[str, str]]:
-    """(what, how much) of a run, in the order in which a reader asks."""
+    """The rows (name, value) that describe a run."""
     readings, domain, pde = parts.observations, parts.domain, parts.pde
     task = plan.first
     units = _units(readings, domain)
@@ -111,7 +113,7 @@ def describe(run: RunFile, parts: Parts, plan: Plan) -> list[tuple[str, str]]:
 
 
 def _plan(plan: Plan) -> list[tuple[str, str]]:
-    """What is tried, in order, and why."""
+    """The candidates of the plan in order, with reasons."""
     return [
         (f"plan, {number}", f"{one.method} ({one.model}): {one.reason}")
         for number, one in enumerate(plan.candidates, 1)
@@ -119,7 +121,7 @@ def _plan(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _readings(run: RunFile, parts: Parts) -> list[tuple[str, str]]:
-    """How many there are, how their file was understood, and the values of each field."""
+    """The rows on the readings: their number, how their file was understood, and the values of fields."""
     readings = parts.observations
     rows = [
         ("readings", f"{len(readings)} in {describe_files(run.observations_paths).name}"),
@@ -129,7 +131,7 @@ def _readings(run: RunFile, parts: Parts) -> list[tuple[str, str]]:
 
 
 def _kernel(parts: Parts) -> list[tuple[str, str]]:
-    """How influence spreads in a model that asks; where it does not, why."""
+    """The kernel of a model that uses one, or the reason why it is not used."""
     kernel, pde = parts.kernel, parts.pde
     if kernel is None:
         return []
@@ -157,7 +159,7 @@ def _axis(readings: Observations, domain: Domain, axis: str) -> tuple[str, str]:
 
 
 def _shape(domain: Domain) -> str:
-    """How much of its box a shape fills, and its walls, with what of them is an end of the box, too."""
+    """The share of its box that a shape fills, and its walls, with the parts that are also box ends."""
     assert domain.shape is not None
     share = domain.volume / float(np.prod(domain.extent))
     shared = {name: on_ends(domain, name) for name in domain.wall_names}
@@ -169,7 +171,7 @@ def _shape(domain: Domain) -> str:
 
 
 def draw(run: RunFile) -> Path | None:
-    """A picture of the shape beside the run file, readings outside in red; None where there is no shape.
+    """The path of a picture of the shape, with readings outside in red; None without a shape.
 
     It is drawn before the readings are refused, so that it shows which of them are outside.
     """
@@ -183,14 +185,14 @@ def draw(run: RunFile) -> Path | None:
 
 
 def _coverage(readings: Observations, domain: Domain) -> str:
-    """Of the cells of a coarse grid, how many hold a reading."""
+    """The number of cells of a coarse grid that hold a reading."""
     found = count_cells(readings.points, domain)
     elsewhere = "; in the others only equation and conditions say what happens"
     return found.in_words + ("" if found.filled == found.total else elsewhere)
 
 
 def _held_out(readings: Observations, task: Task) -> str:
-    """How many readings, and how they are chosen."""
+    """The number of held-out readings, and how they are chosen."""
     if not len(readings):
         return "nothing: there are no readings"
     if not len(task.held_out) and not task.model.is_trained:
@@ -218,7 +220,7 @@ def _budget(task: Task) -> str:
 
 
 def how_solved(task: Task) -> str:
-    """How a model that is not trained is found: there is no step to repeat."""
+    """How a model without training steps is computed."""
     if isinstance(task.model, Solver) and not len(task.problem.observations):
         return "solved on a mesh"
     if not isinstance(task.model, Features):

@@ -1,8 +1,8 @@
-"""What a run will need, told before it: memory and time of a step and of the polish.
+"""Estimates of the memory and time of a run, before it starts: of a step and of the polish.
 
-Nothing is traced or compiled, which would take longer than many a fit. What a step computes follows from
-the number of its points, weights and hidden units, what an iteration of the polish does from the number
-of its rows and weights; what the machine can do is measured on a product of matrices and on a sum. Such
+Nothing is traced or compiled, which would take longer than many a fit. The work of a step follows from
+the numbers of points, weights and hidden units, and that of an iteration of the polish from the numbers
+of rows and weights. The speed of the machine is measured on a product of matrices and on a sum. The
 estimates are right within a factor of two or three.
 """
 
@@ -23,57 +23,58 @@ from pgt.problem.budget import hidden_units, polish_settings, tunes_all_weights
 from pgt.runs.check import how_solved
 from pgt.training.settings import Polish
 
-# Seconds to compile a step, and a polish, on two cores.
+# The seconds that compiling a step, or a polish, takes on two cores.
 COMPILE_SECONDS = 15.0
-# Of every point and weight, operations of a step; of every point and hidden unit, numbers that it keeps
-# (value, derivatives, and what leads back), and how often one is read or written. Counted by the compiler
-# on networks of 8 to 64 units and an equation of second order.
+# The operations of a step per point and weight; the numbers that it keeps per point and hidden unit
+# (value, derivatives, and those of the backward pass); and the bytes that it reads or writes per byte of
+# one number for every point and hidden unit. The compiler counted them for networks of 8 to 64 units and
+# an equation of second order.
 OPERATIONS, KEPT, MOVED = 30, 20, 370
-# Of every derivative of a row: operations to compute it, and how often it is read or written.
+# The operations per derivative of a row, and how often a derivative is read or written.
 TO_DERIVE, PASSES = 40, 10
-SIDE, REPEATS = 512, 6  # of the product that is timed
+SIDE, REPEATS = 512, 6  # the size of the product that is timed, and the number of repetitions
 MEGABYTE = 2.0**20
 
 Say = Callable[[str], None]
 
 
 class Work(NamedTuple):
-    """Floating-point operations, and bytes that are read or written."""
+    """The floating-point operations of a computation, and the bytes that it reads or writes."""
 
     flops: float
     bytes: float
 
 
 class Speed(NamedTuple):
-    """Floating-point operations and bytes in a second."""
+    """The floating-point operations and the bytes per second of the machine."""
 
     flops: float
     bytes: float
 
     def seconds(self, work: Work) -> float:
-        """How long so much takes: as long as the slower of computing and moving."""
+        """The seconds of some work, which are those of the slower of computing and moving data."""
         return max(work.flops / self.flops, work.bytes / self.bytes)
 
 
 class LeastSquaresSize(NamedTuple):
-    """The least-squares problem of a polish: so many rows, so many numbers to find."""
+    """The size of the least-squares problem of a polish: its numbers of rows and of unknowns."""
 
     count: int
     size: int
 
     def work(self) -> Work:
-        """Of one iteration: derivatives, the smaller of JᵀJ and JJᵀ, its factor."""
+        """The work of one iteration: derivatives, the smaller of JᵀJ and JJᵀ, and its factor."""
         small, entries = min(self), self.count * self.size
         flops = TO_DERIVE * entries + 2 * entries * small + small**3 / 3
         return Work(flops, 8.0 * PASSES * entries)
 
     def memory(self, limit: float) -> float:
-        """Bytes of one iteration, where derivatives may take so many."""
+        """The bytes of one iteration, in which derivatives take at most `limit` bytes."""
         return min(8.0 * COPIES_OF_CHUNK * self.count * self.size, limit) + 16.0 * min(self) ** 2
 
 
 def estimate(task: Task, say: Say) -> list[tuple[str, str]]:
-    """Rows on memory and time; within seconds."""
+    """The rows (name, value) on memory and time; the estimate itself takes seconds."""
     if not task.model.is_trained:
         return [("time (estimate)", _of_solution(task))]
     training, rows, before, finish = task.training, [], 0.0, 0.0
@@ -93,7 +94,7 @@ def estimate(task: Task, say: Say) -> list[tuple[str, str]]:
 
 
 def measured_speed() -> Speed:
-    """What this machine does with a product of matrices and with a copy."""
+    """The speed of this machine, measured on a product of matrices and on a copy."""
     matrix = jnp.ones((SIDE, SIDE), jnp.float32)
     long = jnp.ones(SIDE * SIDE * 4, jnp.float32)
     product = _seconds_each(jax.jit(lambda a: a @ a), matrix)
@@ -103,7 +104,7 @@ def measured_speed() -> Speed:
 
 def _seconds_each(function: Callable, array) -> float:
     marks = []
-    for _ in range(REPEATS):  # of which the first one compiles, and others may be disturbed
+    for _ in range(REPEATS):  # the first repetition compiles, and others may be disturbed
         began = time.perf_counter()
         jax.block_until_ready(function(array))
         marks.append(time.perf_counter() - began)
@@ -111,7 +112,7 @@ def _seconds_each(function: Callable, array) -> float:
 
 
 def rows_of_polish(task: Task, settings: Polish) -> LeastSquaresSize:
-    """How many rows and numbers the polish has, as second_order/residual_rows.py makes them."""
+    """The numbers of rows and unknowns of the polish, as second_order/residual_rows.py makes them."""
     model, problem = task.model, task.problem
     tuned = model if tunes_all_weights(model, settings) else model.tunable()
     size = count_parameters(tuned) + len(named_unknowns(task.pde))
@@ -128,7 +129,7 @@ def _of_solution(task: Task) -> str:
 
 
 def _points(task: Task) -> int:
-    """Of a step, of all networks that are trained at once."""
+    """The number of points of a step, for all networks that are trained together."""
     training = task.training
     points = training.collocation + min(training.batch, len(task.problem.observations))
     points += training.condition_points * len(task.problem.conditions)
@@ -136,7 +137,7 @@ def _points(task: Task) -> int:
 
 
 def _values(task: Task) -> float:
-    """Bytes of one number for every point and hidden unit of a step."""
+    """The bytes of one number for every point and hidden unit of a step."""
     size = 8 if task.training.precision == "float64" else 4
     return float(size * hidden_units(task.model) * _points(task))
 

@@ -1,4 +1,4 @@
-"""From a run file to a folder with the fit, the field, figures, numbers and a report."""
+"""`pgt fit`: the fit of a run file, and a folder with the fit, field, figures, numbers and report."""
 
 import dataclasses
 import json
@@ -48,8 +48,7 @@ CONVERGENCE_FIGURE = "convergence.png"
 
 
 class Finished(NamedTuple):
-    """A run that was carried through; its cross-validation, where it was asked for; and a sentence for
-    each output that could not be made."""
+    """The results of a finished run, its cross-validation if any, and a sentence per failed output."""
 
     result: Reconstruction
     verdict: Verdict
@@ -67,9 +66,9 @@ def fit(
     folds: int | None = None,
     overwrite: bool = False,
 ) -> Finished:
-    """Train as the run file says and leave everything in `folder`; with `folds`, cross-validate first.
+    """Fit as the run file says and write everything to `folder`; with `folds`, cross-validate first.
 
-    Nothing in the folder is touched before it is known that this run belongs there.
+    Nothing in the folder changes before it is certain that the folder is free or belongs to this run.
     """
     check_folder(folder, resume, folds, overwrite)
     parts, plan = prepare(run, seconds)
@@ -100,7 +99,7 @@ def fit(
 
 
 def _about_readings(run: RunFile, parts: Parts) -> str:
-    """What there is to fit."""
+    """A message about the readings: their files, how they were understood, and their number."""
     if run.observations is None:
         return "no readings; solving the equation (the first run also compiles)"
     name = describe_files(run.observations_paths).name
@@ -113,7 +112,7 @@ def _about_readings(run: RunFile, parts: Parts) -> str:
 def _cross_validated(
     run: RunFile, parts: Parts, task: Task, folds: int | None, folder: Path, say: Say
 ) -> CrossValidation | None:
-    """The cross-validation, saved, where it was asked for."""
+    """The cross-validation, which is saved; None if it is not requested."""
     if folds is None:
         return None
     found = cross_validate(
@@ -125,13 +124,13 @@ def _cross_validated(
 
 
 def run_file_text(run: RunFile) -> str:
-    """The run file as it was, with what was laid over it, and where its paths start."""
+    """The text of the run file with the overrides and the folder in which its paths start."""
     lines = [f"# {run.path.name}; the readings' path starts in {run.path.parent.resolve()}"]
     lines += [f"# --set {override}" for override in run.overrides]
     return "\n".join([*lines, run.text])
 
 
-# ------------------------------------------------------------------------------- what is left
+# ------------------------------------------------------------------------------- outputs
 
 
 def write_results(
@@ -142,8 +141,10 @@ def write_results(
     folder: Path,
     attempts: Attempts,
 ) -> Verdict:
-    """The field in the formats asked for, the figures, the numbers and the report, each by itself: what
-    fails is kept in `attempts`. The verdict is what the report says."""
+    """Write the field in the requested formats, figures, numbers and report; return the verdict.
+
+    Each is written independently, and failures are recorded in `attempts`.
+    """
     axes: dict[str, Any] = dict(run.output.grid)
     field = attempts("the field", lambda: result.grid(parts.quantities, **axes))
     shown = None
@@ -197,7 +198,7 @@ def _write_numbers(found: dict, folder: Path) -> None:
 def numbers(
     result: Reconstruction, verdict: Verdict, tables: Tables, folds: CrossValidation | None
 ) -> dict:
-    """What `metrics.json` holds."""
+    """The contents of `metrics.json`."""
     kept = (
         "model", "plan", "seconds", "polish_seconds", "first_step_seconds", "stopped", "seed",
         "parameter_count",
@@ -222,13 +223,13 @@ def numbers(
 
 
 def _of_stage(stage: Stage) -> dict:
-    """A stage without its costs in between."""
+    """A stage as plain data, with only its first and last costs."""
     ends = {"first_cost": stage.costs[0], "last_cost": stage.costs[-1]}
     return stage.plain | {"iterations": stage.iterations, "costs": ends}
 
 
 def _of_error_bars(result: Reconstruction, coverage: xr.Dataset | None) -> dict:
-    """Intervals of coefficients at 90 %, and how often bands hold readings that were held out."""
+    """The 90 % intervals of coefficients, and the coverage of bands at held-out readings."""
     intervals = {name: found._asdict() for name, found in known_intervals(result).items()}
     if result.members is None:
         return {"intervals": intervals} if intervals else {}
@@ -245,7 +246,7 @@ def _of_folds(found: CrossValidation) -> dict:
 
 
 def _drawable(field: xr.Dataset) -> xr.Dataset:
-    """A figure shows two axes, or planes through space: of further ones the middle."""
+    """The field over two axes, or over space for planes; further axes are held in the middle."""
     if {"x", "y", "z"} <= set(field.dims):
         return field
     spare = [axis for axis in ("t", "z", "y") if axis in field.dims][: max(len(field.dims) - 2, 0)]

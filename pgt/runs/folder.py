@@ -1,4 +1,4 @@
-"""The folder of a run: what lies in it, whether it is in the way, and to which run it belongs."""
+"""The folder of a run: its files, whether a run may be written there, and to which run it belongs."""
 
 import shutil
 from contextlib import suppress
@@ -24,7 +24,7 @@ def is_begun(folder: Path) -> bool:
 
 
 def check_folder(folder: Path, resume: bool, folds: int | None, overwrite: bool = False) -> None:
-    """Before the training, not after it."""
+    """Raise, before the training, where the options do not fit the contents of the folder."""
     begun = is_begun(folder)
     if resume and overwrite:
         raise InputError(
@@ -43,25 +43,24 @@ def check_folder(folder: Path, resume: bool, folds: int | None, overwrite: bool 
 
 
 def claim(folder: Path, identity: Identity, *, resume: bool, overwrite: bool) -> None:
-    """Make the folder that of this run; refused, with nothing changed, where it is that of another one
-    that was to be resumed."""
+    """Prepare the folder for this run; raises, before any change, where another run would be resumed."""
     if resume:
         for name in (CHECKPOINT, FOLDS):
             manifest.require_unchanged(folder, below=f"{name}/")
         require_same_run(folder, identity)
     if overwrite:
         clear_folder(folder)
-    # From here on files change: those that were written before are no longer what the list says.
+    # From here on files change, so that the old manifest is no longer valid.
     (folder / manifest.NAME).unlink(missing_ok=True)
 
 
 def sign(folder: Path, identity: Identity) -> None:
-    """Leave in the folder whose run it is."""
+    """Write the identity of the run to the folder."""
     serialise.save(folder / CHECKPOINT, IDENTITY, identity, copy=False)
 
 
 def require_same_run(folder: Path, identity: Identity) -> None:
-    """Raise unless the run in the folder is this one, in everything that decides its result."""
+    """Raise unless the run in the folder agrees with this one in everything that affects its result."""
     if not exists(folder / CHECKPOINT, IDENTITY):
         raise InputError(
             f"{folder} holds a run, but not what it was made of, so that it cannot be continued; begin "
@@ -76,7 +75,7 @@ def require_same_run(folder: Path, identity: Identity) -> None:
 
 
 def clear_folder(folder: Path) -> None:
-    """Remove what a run left in the folder; whatever else lies there stays."""
+    """Remove the files of a run from the folder; other files stay."""
     for name, mark in ((CHECKPOINT, f"{IDENTITY}.*"), (FOLDS, "fold-*")):
         if any((folder / name).glob(mark)):
             shutil.rmtree(folder / name)
@@ -89,7 +88,7 @@ def clear_folder(folder: Path) -> None:
 
 
 def work_files(folder: Path) -> list[str]:
-    """The checkpoints and finished folds of a run, which `--resume` reads: their paths in its folder."""
+    """The paths in the folder of the checkpoints and finished folds of a run, which `--resume` reads."""
     found = [
         path for name in (CHECKPOINT, FOLDS) for path in (folder / name).rglob("*.safetensors")
     ]

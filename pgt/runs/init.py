@@ -1,4 +1,4 @@
-"""A run file from files of readings."""
+"""`pgt init`: a run file from files of readings."""
 
 import ast
 import re
@@ -28,7 +28,7 @@ def from_files(
     columns: Sequence[str] = (),
     dialect: Sequence[str] = (),
 ) -> tuple[str, str]:
-    """The text of a run file, and what to say of it. A word that is a file is one of the `files`."""
+    """The text of a run file, and a message about it; a word that is the path of a file joins `files`."""
     files = [*files, *(Path(word) for word in words if Path(word).is_file())]
     texts = [*(word for word in words if not Path(word).is_file()), *named]
     pde = None if not texts else texts if len(texts) > 1 else texts[0]
@@ -60,14 +60,14 @@ def from_files(
 
 
 def _to_do(text: str) -> str:
-    """What no file says: the coefficients, in whose place some number stands."""
+    """The advice to write the coefficients, which no file of readings gives."""
     table = tomllib.loads(text)["pde"]
     names = [name for name, value in table.items() if isinstance(value, int | float)]
     return f"Write your {' and '.join(names)} in it" if names else "Look it over"
 
 
 def _settings(option: str, words: Sequence[str]) -> dict[str, Any]:
-    """Settings such as decimal="," as TOML has them; text needs no quotes."""
+    """The settings in words such as decimal=",", as in TOML; text needs no quotes."""
     found: dict[str, Any] = {}
     for word in words:
         if (several := _inline(word)) is not None:
@@ -86,7 +86,7 @@ def _settings(option: str, words: Sequence[str]) -> dict[str, Any]:
 
 
 def _inline(word: str) -> dict[str, Any] | None:
-    """One setting or several with commas between them, as TOML writes them; None: it is no TOML."""
+    """One or several settings separated by commas, as in TOML; None where the word is not TOML."""
     try:
         found = tomllib.loads(f"value = {{{word}}}")["value"]
     except ValueError:

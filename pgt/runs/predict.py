@@ -1,4 +1,4 @@
-"""Ask a stored run."""
+"""`pgt predict`, `pgt show` and `pgt report`: evaluation of a stored run."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from pgt.runs.report import report_data
 
 
 def load(folder: Path) -> Reconstruction:
-    """The reconstruction in a folder that `pgt fit` wrote, where none of its files is damaged."""
+    """The reconstruction in a folder that `pgt fit` wrote; raises where a file is damaged."""
     if not folder.is_dir():
         raise InputError(f"there is no folder {folder}; give one that `pgt fit` wrote.")
     require_unchanged(folder, editable=(RUN_FILE,))
@@ -86,7 +86,7 @@ def predict(
     quantities: tuple[str, ...],
     at: str | None = None,
 ) -> str:
-    """Evaluate on a grid or at the points of a file, and write the answer; what was written is said."""
+    """Evaluate on a grid or at the points of a file, and write the values; the message says where."""
     if (grid is None and at is None) == (points is None):
         raise InputError("give either --grid x=101 with --at t=0.5, or --points points.csv.")
     result = load(folder)
@@ -109,7 +109,7 @@ def predict(
 
 
 def rewrite_report(folder: Path, attempts: Attempts) -> Path:
-    """Write the report of a stored run again; `attempts` keeps what could not be shown."""
+    """Write the report of a stored run again; `attempts` records failures."""
     result = load(folder)
     text = folder / RUN_FILE
     shown = text.read_text(encoding="utf-8") if text.is_file() else ""
@@ -122,7 +122,7 @@ def rewrite_report(folder: Path, attempts: Attempts) -> Path:
 
 
 def info(folder: Path) -> list[tuple[str, str]]:
-    """What a stored run is."""
+    """A description of a stored run."""
     result = load(folder)
     summary, found = result.summary, _metrics(folder / METRICS)
     kind = type(network_of(result.model)).__name__
@@ -144,7 +144,7 @@ def info(folder: Path) -> list[tuple[str, str]]:
 
 
 def _metrics(path: Path) -> dict:
-    """What `pgt fit` wrote down; nothing where it was deleted."""
+    """The metrics that `pgt fit` wrote; empty where the file was deleted."""
     if not path.is_file():
         return {}
     try:
@@ -163,7 +163,7 @@ def _not_metrics(path: Path, error: object) -> InputError:
 
 
 def _of_metrics(found: dict, path: Path) -> list[tuple[str, str]]:
-    """What the numbers say of the fit."""
+    """The rows that describe the fit by its metrics."""
     rows = []
     try:
         if crossed := found.get("cross_validation"):

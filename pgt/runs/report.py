@@ -1,4 +1,4 @@
-"""From a result to all that its report shows, the verdict included."""
+"""The data of a report, from a result: fields, verdict, tables, history, equation."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -33,9 +33,9 @@ from pgt.uncertainty.misfits import (
 )
 from pgt.uncertainty.verdict import Evidence, judge
 
-# The number of readings far from the field that are shown.
+# The largest number of suspicious readings that are shown.
 MAX_SUSPICIOUS = 10
-# Sensors and lines are kept for so many readings.
+# The names of sensors and lines are stored for at most this many readings.
 MAX_NAMED = 100
 # The number of points of a wall that is drawn.
 WALL_POINTS = 400
@@ -48,10 +48,10 @@ def report_data(
     folds: CrossValidation | None = None,
     attempts: Attempts | None = None,
 ) -> ReportData:
-    """Everything a report shows; with `attempts` what cannot be found out is left out, and kept there.
+    """Everything that a report shows; with `attempts`, failing parts are left out and recorded there.
 
-    `field` lies on the grid that is to be shown; of it the equation's own fields are. Where there are
-    `folds`, their readings judge the field: all of them, not those held out of one fit.
+    `field` is on the grid that is shown, and gives the values if it has all fields of the equation. With
+    `folds`, the readings of all folds judge the field instead of those held out of one fit.
     """
     attempt = attempts or Strict()
     axes: dict[str, Any] = {str(axis): field[axis].to_numpy() for axis in field.dims}
@@ -89,14 +89,16 @@ UNJUDGED = Verdict(None, "The verdict could not be formed.", {})
 
 
 def _nobody(result: Reconstruction) -> HeldOutPredictions:
-    """No reading judges a result of which nothing could be found out."""
+    """The empty held-out predictions of a result whose verdict failed."""
     none = result.held_out.take(np.zeros(0, int))
     return HeldOutPredictions(none, np.zeros((0, len(none.fields))))
 
 
 def with_origins(result: Reconstruction, columns: Columns) -> Reconstruction:
-    """The result with the sensors and lines of what may be suspected, as the files say them; it keeps
-    them in its record, for whoever loads it."""
+    """The result with the names of sensors and lines of suspicious readings, from the files.
+
+    They are stored in its record, so that they are known after loading.
+    """
     misfits, axes = result.misfits(), result.domain.axes
     suspects = (largest_misfits(misfits, MAX_NAMED), drifting_sensors(misfits, axes))
     rows = [
@@ -109,7 +111,7 @@ def with_origins(result: Reconstruction, columns: Columns) -> Reconstruction:
 
 
 def equation_of(result: Reconstruction) -> str:
-    """The equation as it was written, or its name, with every coefficient as it is known now."""
+    """The equation as text or name, with the current values of all coefficients."""
     pde = bare(result.pde)
     return described(
         pde, result.parameters, coefficient_units(pde, dict(result.observations.units))
@@ -121,7 +123,7 @@ def described(
     learnt: Mapping[str, float] | None = None,
     units: Mapping[str, str] | None = None,
 ) -> str:
-    """An equation in words; `learnt` are its learnt coefficients by name, `units` those of any.
+    """An equation as text; `learnt` are its learned coefficients and `units` the units, by name.
 
     >>> import pgt
     >>> described(pgt.Heat(0.01)), described(pgt.Equation("u_t = k*u_xx", k=0.5))
@@ -137,7 +139,7 @@ def described(
 
 
 def _numbers(pde: AbstractPDE) -> dict[str, float]:
-    """Coefficients that are plain numbers, by name."""
+    """The coefficients that are plain numbers, by name."""
     fields = vars(pde)
     given = fields.get("coefficients", fields)
     given = given if isinstance(given, Mapping) else fields
@@ -168,7 +170,7 @@ def _coefficients(result: Reconstruction) -> dict[str, tuple]:
 
 
 def _coverage(result: Reconstruction) -> xr.Dataset | None:
-    """How often bands hold readings not seen; None where nothing or too little can be said."""
+    """The coverage of bands at held-out readings; None where there are none or too few."""
     if result.members is None:
         return None
     try:

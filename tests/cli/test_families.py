@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 import pgt
 from pgt.cli.families import _examples
 from pgt.cli.main import app
-from pgt.cli.user_families import family_in_file, family_in_folder
 from pgt.families.networks.card import HELD_OUT, SYSTEMS
 
 
@@ -146,69 +145,3 @@ def test_the_figure_shows_other_systems_than_those_of_the_card():
     for field in (truth, other[0]):
         apart = np.abs(np.asarray(held_out)[..., 0] - field.u.to_numpy()).max(axis=(1, 2))
         assert apart.min() > 1e-3
-
-
-LAW = """
-from pgt.families.laws.wave_sum_laws import HeatFamily
-
-
-class Mine(HeatFamily):
-    name = "mine"
-"""
-
-
-def written(folder, text):
-    path = folder / "a_law_of_mine.py"
-    path.write_text(text)
-    return path
-
-
-def test_the_only_family_of_a_file_is_meant(tmp_path):
-    path = written(tmp_path, LAW)
-    assert family_in_file(path).name == family_in_file(path, "mine").name == "mine"
-
-
-@pytest.mark.parametrize(("text", "name", "words"), [
-    (LAW, "other", "no family 'other'; it has mine"),
-    ("x = 1", "", "has no family"),
-    ("import nowhere_at_all", "", "does not run: ModuleNotFoundError"),
-    ("import equinox as eqx\n" + LAW + "    size: int = eqx.field(kw_only=True)", "", "fields defaults"),
-])  # fmt: skip
-def test_what_a_file_lacks_is_said(tmp_path, text, name, words):
-    with pytest.raises(pgt.InputError, match=words):
-        family_in_file(written(tmp_path, text), name)
-
-
-def test_a_file_that_is_not_there_is_said(tmp_path):
-    with pytest.raises(pgt.InputError, match="no file"):
-        family_in_file(tmp_path / "none.py")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("rods")
-    rods = pgt.families.get("heat", nodes=9, times=8)
-    for i in range(3):
-        pgt.io.write_field(rods.dataset(rods.draw(jax.random.key(i))), folder / f"{i}.nc")
-    return folder
-
-
-@pytest.mark.parametrize("equation", ["heat", "u_t = diffusivity*u_xx"])
-def test_an_equation_by_name_or_as_text(folder, equation):
-    family = family_in_folder(folder, equation, ["diffusivity"], crop={"t": 5})
-    assert family.draw(jax.random.key(0)).values.shape == (9, 5, 1)
-    assert family.pde({"diffusivity": 0.3}).fields == ("u",)
-
-
-@pytest.mark.parametrize(
-    ("equation", "coefficients", "said"),
-    [
-        (None, [], "say which equation they solve"),
-        ("heta", [], "Did you mean 'heat'"),
-        ("heat", ["speed"], "speed"),
-        ("u_t = nu*u_xx", ["diffusivity"], "nu"),
-    ],
-)
-def test_what_does_not_fit_is_said(folder, equation, coefficients, said):
-    with pytest.raises(pgt.InputError, match=said):
-        family_in_folder(folder, equation, coefficients)

@@ -1,10 +1,6 @@
 """Numbers as people write them keep their value."""
 
-from decimal import Decimal
-
 import hypothesis.strategies as st
-import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given
@@ -38,28 +34,6 @@ def test_the_ends_of_an_interval_differ_by_its_length(low, length):
 @pytest.mark.parametrize("ends", [(1.0, 1.0), (0.0, 0.0), (float("nan"), 1.0), (1e308, -1e308)])
 def test_an_interval_of_any_numbers_is_said(ends):
     assert " to " in interval(*ends)
-
-
-@pytest.mark.parametrize(
-    "cells",
-    [
-        ["1.5", None, " "],
-        [Decimal("1.5"), pd.NA, np.nan],
-        np.ma.MaskedArray([1.5, 7.0, 8.0], mask=[False, True, True]),
-    ],
-)
-def test_missing_cells_are_nan(cells):
-    np.testing.assert_array_equal(as_numbers("u", cells), [1.5, np.nan, np.nan])
-
-
-def test_numbers_are_copied_and_overflow_is_infinite():
-    given = np.array([1.0, 2.0])
-    as_numbers("u", given)[0] = 9.0
-    assert given[0] == 1.0
-    assert np.isinf(as_numbers("u", ["1e999"])).all()
-    for cells in (["one"], [True, "x"], [1j], np.array(["2020-01-01"], "datetime64[D]")):
-        with pytest.raises(InputError, match="`u`"):
-            as_numbers("u", cells)
 
 
 @pytest.mark.parametrize("data", [xr.Dataset(), "a", b"a", len, object(), {"a": 1}, 10**400])

@@ -1,4 +1,11 @@
-"""Laws from which systems are drawn: one file for each equation, and one line for it here."""
+"""Laws: random distributions of systems with solvers, registered by name.
+
+solved            the base classes of families with a solver
+wave_sum_laws     linear laws with closed-form solutions: heat, advection–diffusion, waves
+periodic_laws     nonlinear laws on periodic domains, solved by pseudo_spectral
+pseudo_spectral   Fourier solvers with exponential time differencing
+square_laws       steady laws on the unit square: Poisson, Helmholtz, Darcy
+"""
 
 from pgt.families.laws.periodic_laws import AllenCahnFamily as AllenCahnFamily
 from pgt.families.laws.periodic_laws import BurgersFamily as BurgersFamily

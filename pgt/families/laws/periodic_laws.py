@@ -1,4 +1,7 @@
-"""Nonlinear laws on a ring or a torus, solved by Fourier modes (pseudo_spectral.py)."""
+"""Nonlinear laws on periodic domains (a ring or a torus), solved with Fourier modes (pseudo_spectral.py).
+
+Every law draws a smooth random initial state from standard normals and evolves it with its equation.
+"""
 
 import math
 from typing import Any, ClassVar
@@ -83,8 +86,10 @@ class BurgersFamily(AbstractLine):
 
 
 class _CoarseBurgersFamily(BurgersFamily):
-    """Half of the modes and an eighth of the steps: at viscosity 0.01 an error of 1e-4 of the field in a
-    sixteenth of the time."""
+    """The same law with half of the modes and an eighth of the steps.
+
+    At viscosity 0.01 its error is 1e-4 of the field, in a sixteenth of the time.
+    """
 
     @property
     def ring(self) -> Ring:
@@ -126,7 +131,7 @@ class AllenCahnFamily(AbstractLine):
 def evolve_allen_cahn(
     ring: Ring, start: Float[Array, " n"], diffusivity, reaction
 ) -> Float[Array, "x t 1"]:
-    """The field from a state at the solver's nodes."""
+    """The field that evolves from a state at the solver's nodes."""
     source = ring.pointwise(lambda u: reaction * (u - u**3))
     return ring.evolve(start, lambda k: -diffusivity * k**2, source)
 
@@ -169,7 +174,7 @@ class FisherFamily(AbstractLine):
 def evolve_fisher(
     ring: Ring, start: Float[Array, " n"], diffusivity, reaction
 ) -> Float[Array, "x t 1"]:
-    """The field from a state at the solver's nodes."""
+    """The field that evolves from a state at the solver's nodes."""
     source = ring.pointwise(lambda u: reaction * u * (1 - u))
     return ring.evolve(start, lambda k: -diffusivity * k**2, source)
 
@@ -240,7 +245,7 @@ class KuramotoSivashinskyFamily(AbstractSolved):
 def evolve_kuramoto_sivashinsky(
     ring: Ring, start: Float[Array, " n"], hyperviscosity
 ) -> Float[Array, "x t 1"]:
-    """The field from a state at the solver's nodes."""
+    """The field that evolves from a state at the solver's nodes."""
     return ring.evolve(start, lambda k: k**2 - hyperviscosity * k**4, ring.advection)
 
 
@@ -300,7 +305,7 @@ class NavierStokesFamily(AbstractSolved):
         return NavierStokes2D(**coefficients, source=(FORCE, "-" + FORCE))
 
     def numbers(self, coefficients: Coefficients, scaling: Scaling) -> Float[Array, " k"]:
-        """Diffusion and advection lengths relative to the domain along x and y, and the size of p."""
+        """The diffusion and advection lengths relative to the domain along x and y, and the size of p."""
         *lengths, time = extents(scaling)
         spread, mean = jnp.asarray(scaling.spread), jnp.asarray(scaling.mean)
         span = self.duration

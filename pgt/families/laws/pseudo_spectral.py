@@ -1,10 +1,12 @@
 r"""Pseudo-spectral solvers on periodic domains: Fourier modes in space, ETDRK4 in time.
 
+The solvers integrate
+
 $$ \hat u_t = \lambda \hat u + N(\hat u) $$
 
-with a real rate λ for every mode. Exponential time differencing of fourth order integrates the linear
-part exactly (Cox and Matthews 2002, doi:10.1006/jcph.2002.6995). Its weights are combinations of the
-functions φ₁ to φ₃, in a form that is accurate in single precision.
+with a real rate λ for every mode. Exponential time differencing of fourth order (ETDRK4) integrates the
+linear part exactly (Cox and Matthews 2002, doi:10.1006/jcph.2002.6995). Its weights are combinations of
+the functions φ₁ to φ₃, in a form that is accurate in single precision.
 """
 
 import math
@@ -27,9 +29,9 @@ SERIES_TERMS = 12  # The series has an error of 1e-9 up to |z| = 1.
 
 
 class StepWeights(eqx.Module):
-    """The weights of a step of one length.
+    """The ETDRK4 weights of a time step h.
 
-    Growth factors are kept as e^(hλ) - 1: the rounding of a factor near 1 would add up over the steps.
+    Growth factors are stored as e^(hλ) - 1: the rounding of a factor near 1 would add up over the steps.
     """
 
     whole: Float[Array, "*modes"]
@@ -75,18 +77,19 @@ def march(
     interval: float,
     steps: int,
 ) -> Complex[Array, "{times} *modes"]:
-    """The spectra at `times` instants, the first of them the initial one, `steps` steps apart."""
+    """The spectra at `times` instants `interval` apart, with `steps` steps in between; the first is the
+    initial one."""
     weights = StepWeights(rate, interval / steps)
 
-    def one(state, _):
+    def advance(state, _):
         return advance_step(state, weights, nonlinear), None
 
-    def later(state, _):
-        state, _ = jax.lax.scan(one, state, None, length=steps)
+    def advance_interval(state, _):
+        state, _ = jax.lax.scan(advance, state, None, length=steps)
         return state, state
 
-    found = jax.lax.scan(later, spectrum, None, length=times - 1)[1]
-    return jnp.concatenate([spectrum[None], found])
+    later_spectra = jax.lax.scan(advance_interval, spectrum, None, length=times - 1)[1]
+    return jnp.concatenate([spectrum[None], later_spectra])
 
 
 def advance_step(u: Spectrum, weights: StepWeights, nonlinear: NonlinearTerm) -> Spectrum:
@@ -105,10 +108,10 @@ def advance_step(u: Spectrum, weights: StepWeights, nonlinear: NonlinearTerm) ->
 
 
 class Ring(eqx.Module):
-    """One periodic axis of space and the time.
+    """A solver on one periodic axis of space.
 
     The solver works on `fine` nodes, a multiple of the family's `nodes` and at least `least`, and takes
-    at least `steps` steps. It keeps the modes without aliasing of a polynomial of this `degree`.
+    at least `steps` steps. It keeps the modes for which a polynomial of this `degree` has no aliasing.
     """
 
     nodes: int = eqx.field(static=True)
@@ -134,9 +137,11 @@ class Ring(eqx.Module):
         return (np.arange(self.fine // 2 + 1) * (self.degree + 1) < self.fine).astype(float)
 
     def spectrum(self, values: Float[Array, " n"]) -> Complex[Array, " k"]:
+        """The kept modes of values at the solver's nodes."""
         return jnp.fft.rfft(values) * jnp.asarray(self.kept)
 
     def values(self, spectrum: Complex[Array, "*t k"]) -> Float[Array, "*t n"]:
+        """The values at the solver's nodes."""
         return jnp.fft.irfft(spectrum, self.fine)
 
     def evolve(
@@ -145,7 +150,7 @@ class Ring(eqx.Module):
         rate: Rate,
         nonlinear: Callable[[Complex[Array, " k"]], Complex[Array, " k"]],
     ) -> Float[Array, "x t 1"]:
-        """The field at the family's nodes and at all times, from a state at the solver's nodes."""
+        """The field at the family's nodes and all times, evolved from a state at the solver's nodes."""
         intervals = max(self.times - 1, 1)
         spectra = march(
             self.spectrum(start),
@@ -158,11 +163,11 @@ class Ring(eqx.Module):
         return self.values(spectra)[:, :: self.fine // self.nodes].T[..., None]
 
     def pointwise(self, reaction: Callable[[Float[Array, " n"]], Float[Array, " n"]]):
-        """The nonlinear term of a polynomial in the values."""
+        """The nonlinear term for a polynomial `reaction` of the values."""
         return lambda spectrum: self.spectrum(reaction(self.values(spectrum)))
 
     def advection(self, spectrum: Complex[Array, " k"]) -> Complex[Array, " k"]:
-        """-u u_x, as -½ (u²)_x."""
+        """The nonlinear term -u u_x, computed as -½ (u²)_x."""
         squared = self.spectrum(self.values(spectrum) ** 2)
         return -0.5j * jnp.asarray(self.wavenumbers) * squared
 
@@ -171,7 +176,10 @@ class Ring(eqx.Module):
 
 
 class Torus(eqx.Module):
-    """The unit square with two periodic axes, and the modes without aliasing of products."""
+    """A solver of incompressible flow on the unit square with two periodic axes.
+
+    It keeps the modes for which products of two fields have no aliasing.
+    """
 
     nodes: int = eqx.field(static=True)
     least: int = eqx.field(static=True, default=128)
@@ -213,13 +221,13 @@ class Torus(eqx.Module):
     def velocity(
         self, vorticity: PlaneSpectrum
     ) -> tuple[Float[Array, "*t x y"], Float[Array, "*t x y"]]:
-        """u = ψ_y and v = -ψ_x, of the stream function with -∇²ψ = ω."""
+        """The velocity u = ψ_y, v = -ψ_x, where the stream function solves -∇²ψ = ω."""
         x, y = map(jnp.asarray, self.wavenumbers)
         stream = vorticity / jnp.asarray(self.square)
         return self.values(1j * y * stream), self.values(-1j * x * stream)
 
     def pressure(self, u: Float[Array, "*t x y"], v: Float[Array, "*t x y"]):
-        """The pressure with mean zero: ∇²p = -∂ᵢ∂ⱼ uᵢuⱼ."""
+        """The pressure with mean zero, which solves ∇²p = -∂ᵢ∂ⱼ uᵢuⱼ."""
         x, y = map(jnp.asarray, self.wavenumbers)
         source = (
             x**2 * self.spectrum(u**2)
@@ -241,17 +249,19 @@ class Torus(eqx.Module):
         x, y = map(jnp.asarray, self.wavenumbers)
         forcing = self.spectrum(jnp.asarray(torque))
 
-        def advected(spectrum: PlaneSpectrum) -> PlaneSpectrum:
+        def nonlinear(spectrum: PlaneSpectrum) -> PlaneSpectrum:
             u, v = self.velocity(spectrum)
-            here = self.values(spectrum)
-            return forcing - 1j * (x * self.spectrum(u * here) + y * self.spectrum(v * here))
+            vorticity_values = self.values(spectrum)
+            return forcing - 1j * (
+                x * self.spectrum(u * vorticity_values) + y * self.spectrum(v * vorticity_values)
+            )
 
         intervals = max(times - 1, 1)
         rate = -jnp.asarray(viscosity) * jnp.asarray(self.square)
         return march(
             self.spectrum(vorticity),
             rate,
-            advected,
+            nonlinear,
             times,
             duration / intervals,
             math.ceil(steps / intervals),
@@ -282,9 +292,9 @@ def torus_field(
 def _resampled(
     spectrum: Complex[Array, "k l"], coarse: Torus, torus: Torus
 ) -> Complex[Array, "K L"]:
-    """The spectrum of the same field on another number of nodes."""
+    """The spectrum of the same field for another number of nodes."""
     across, along = (np.unique(axis) for axis in np.nonzero(coarse.kept))
     waves = coarse.numbers[0][across, 0].astype(int)
-    found = jnp.zeros(torus.square.shape, spectrum.dtype)
+    zeros = jnp.zeros(torus.square.shape, spectrum.dtype)
     part = spectrum[across[:, None], along]
-    return found.at[waves[:, None], along].set(part) * (torus.fine / coarse.fine) ** 2
+    return zeros.at[waves[:, None], along].set(part) * (torus.fine / coarse.fine) ** 2

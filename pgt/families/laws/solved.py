@@ -1,4 +1,8 @@
-"""Families that compute their systems with a solver, and the base of those on a line."""
+"""The base class of families whose systems a solver computes, and that of families on a line.
+
+A system is drawn as log-uniform coefficients and standard normals `noise`; `solve` maps both to the
+fields, so that `assimilate` can search for the most probable noise.
+"""
 
 import abc
 import dataclasses
@@ -35,10 +39,10 @@ Noise = Float[Array, "..."]  # Independent standard normals of the family's `noi
 class AbstractSolved(AbstractFamily):
     """A family with log-uniform coefficients and a random state, whose fields a solver computes.
 
-    All randomness of a state is `noise`, independent standard normals: `solve` computes the fields from
-    them and from the coefficients, smoothly and without another draw. So the same noise with other
-    coefficients is the same state under another equation, and `assimilate` can find the noise that
-    readings make most probable.
+    All randomness of a state is in `noise`, independent standard normals. `solve` computes the fields
+    from the noise and the coefficients; it is a smooth function without further randomness. So the same
+    noise with other coefficients is the same state under another equation, and `assimilate` can search
+    for the noise that the readings make most probable.
 
     >>> import jax
     >>> import pgt
@@ -62,30 +66,30 @@ class AbstractSolved(AbstractFamily):
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
-        """The bounds of each coefficient: of every field that is annotated as a `Range`."""
-        own = dataclasses.fields(self)
-        return {field.name: getattr(self, field.name) for field in own if field.type == Range}
+        """The bounds of each coefficient; every dataclass field annotated as a `Range` is one."""
+        fields = dataclasses.fields(self)
+        return {field.name: getattr(self, field.name) for field in fields if field.type == Range}
 
     @abc.abstractmethod
     def solve(self, noise: Noise, coefficients: TracedCoefficients) -> Float[Array, "*grid c"]:
-        """The fields at the nodes, for the state of this noise."""
+        """The fields at the nodes, for the state that this noise determines."""
 
     def coarse(self) -> "AbstractSolved":
-        """The same family at the same nodes with a cheaper solver, for linearizations."""
+        """The family at the same nodes with a cheaper solver, for linearizations."""
         return self
 
     def finer(self, space: int, time: int = 1) -> "AbstractSolved":
-        """The same family with more nodes by these factors; its own nodes remain among them.
+        """The family with more nodes by these factors; the original nodes remain nodes.
 
         >>> import pgt
         >>> family = pgt.families.get("heat", nodes=3, times=2)
         >>> family.axes["x"].tolist(), family.finer(2).axes["x"].tolist()
         ([0.0, 0.5, 1.0], [0.0, 0.25, 0.5, 0.75, 1.0])
         """
-        ends = 0 if self.domain.periodic else 1  # The number of end nodes that do not multiply.
+        ends = 0 if self.domain.periodic else 1  # the number of end nodes, which do not multiply
         counts = {
-            name: factor * (getattr(self, name) - own) + own
-            for name, factor, own in (("nodes", space, ends), ("times", time, 1))
+            name: factor * (getattr(self, name) - fixed) + fixed
+            for name, factor, fixed in (("nodes", space, ends), ("times", time, 1))
             if hasattr(self, name)
         }
         return dataclasses.replace(self, **counts)
@@ -93,19 +97,21 @@ class AbstractSolved(AbstractFamily):
     def draw(self, key: Key, coefficients: Coefficients | None = None) -> SampledSystem:
         given = {} if coefficients is None else dict(coefficients)
         check_names(self, given)
-        for_state, *keys = jax.random.split(key, 1 + len(self.ranges))
+        state_key, *keys = jax.random.split(key, 1 + len(self.ranges))
         drawn = {
-            name: as_coefficient(name, given[name]) if name in given else log_uniform(own, *bounds)
-            for own, (name, bounds) in zip(keys, self.ranges.items(), strict=True)
+            name: as_coefficient(name, given[name])
+            if name in given
+            else log_uniform(subkey, *bounds)
+            for subkey, (name, bounds) in zip(keys, self.ranges.items(), strict=True)
         }
         # GPUs round the factors of a product to 10 bits by default.
         with jax.default_matmul_precision("highest"):
-            noise = jax.random.normal(for_state, self.noise_shape)
+            noise = jax.random.normal(state_key, self.noise_shape)
             return SampledSystem(drawn, self.solve(noise, drawn))
 
 
 def as_coefficient(name: str, value) -> Float[Array, ""]:
-    """A given coefficient; its value is checked unless JAX traces it."""
+    """A given coefficient as an array; its value is checked unless it is a JAX tracer."""
     if isinstance(value, Tracer):
         return jnp.asarray(value, float)
     try:
@@ -143,7 +149,7 @@ class AbstractLine(AbstractSolved):
 
 
 def amplitudes(noise: Float[Array, "*several 8"]) -> Float[Array, "*several 8"]:
-    """Amplitudes of the modes 1 to 8, with standard deviation 1 / (1 + (k/3)²)."""
+    """The amplitudes of the modes k = 1 to 8, with standard deviations 1 / (1 + (k/3)²)."""
     return noise / jnp.asarray(1 + (MODES / 3) ** 2)
 
 
@@ -157,8 +163,10 @@ def smooth_state(noise: Float[Array, "2 8"], x: np.ndarray) -> Float[Array, " n"
 def ring_field(
     noise: Float[Array, "2 k"], spreads: np.ndarray, nodes: int
 ) -> Float[Array, " {nodes}"]:
-    """A Gaussian random field of period 1; `spreads` are the standard deviations of the cosine and of the
-    sine of k = 1, 2, ... waves."""
+    """A Gaussian random field of period 1 at evenly spaced nodes.
+
+    `spreads` are the standard deviations of the cosine and of the sine of k = 1, 2, ... waves.
+    """
     angle = 2 * np.pi * np.outer(np.arange(nodes) / nodes, np.arange(1, spreads.size + 1))
     # JAX caches the precision of an array that it meets again, so the type is stated here.
     cosine, sine = noise * jnp.asarray(spreads, noise.dtype)

@@ -18,7 +18,7 @@ from pgt.physics.equation import Equation
 
 
 class AbstractSquare(AbstractSolved):
-    """Fields of x and y, both from 0 to 1, with `nodes` nodes along each.
+    """A family of fields of x and y, both from 0 to 1, with `nodes` nodes along each axis.
 
     >>> import pgt
     >>> isinstance(pgt.families.get("poisson"), AbstractSquare)
@@ -45,24 +45,24 @@ def cosine_modes(noise: Float[Array, "k k"]) -> Float[Array, "k k"]:
     """
     k = np.arange(len(noise))
     amplitude = 3 / (np.pi**2 * (k[:, None] ** 2 + k**2) + 9)
-    norm = np.where(k > 0, 2**0.5, 1.0)  # The factor that makes the norm of a cosine 1.
+    norm = np.where(k > 0, 2**0.5, 1.0)  # makes the norm of a cosine 1
     amplitude = amplitude * np.outer(norm, norm)
     amplitude[0, 0] = 0.0
     return noise * jnp.asarray(amplitude)
 
 
 def cosines(places: np.ndarray, waves: int) -> Float[Array, "n {waves}"]:
-    """cos(kπx), k = 0, 1, ..."""
+    """The values of cos(kπx) at places x for k = 0, 1, ..."""
     return jnp.asarray(np.cos(np.pi * np.outer(places, np.arange(waves))))
 
 
 def sines(places: np.ndarray, waves: int) -> Float[Array, "n {waves}"]:
-    """sin(kπx), k = 1, 2, ..."""
+    """The values of sin(kπx) at places x for k = 1, 2, ..."""
     return jnp.asarray(np.sin(np.pi * np.outer(places, np.arange(1, waves + 1))))
 
 
 def squares(waves: int) -> np.ndarray:
-    """π² (j² + k²), the eigenvalues of -∇² for sin(jπx) sin(kπy)."""
+    """The eigenvalues π² (j² + k²) of -∇² for sin(jπx) sin(kπy)."""
     k = np.arange(1, waves + 1)
     return np.pi**2 * (k[:, None] ** 2 + k**2)
 
@@ -78,7 +78,7 @@ def sines_of_cosines(waves: int, sine_waves: int) -> Float[Array, "{sine_waves} 
 
 
 def transform(modes: Float[Array, "j k"], along: Float[Array, "n j"]) -> Float[Array, "n n2"]:
-    """A table of coefficients transformed along both axes, to places or to other modes."""
+    """Coefficients transformed with the matrix `along` in both axes, to places or to other modes."""
     return along @ modes @ along.T
 
 
@@ -116,7 +116,7 @@ class PoissonFamily(AbstractSquare):
 
 
 def source_and_field(modes: Float[Array, "k k"], places: np.ndarray, square: float | Array = 0.0):
-    """f and u of ∇²u + square u = f at all pairs of places, from the cosine coefficients of f."""
+    """The fields f and u of ∇²u + square u = f at all pairs of places, from f's cosine coefficients."""
     f = transform(modes, cosines(places, len(modes)))
     sources = transform(modes, sines_of_cosines(len(modes), SINES))
     u = transform(sources / (square - jnp.asarray(squares(SINES))), sines(places, SINES))
@@ -124,7 +124,7 @@ def source_and_field(modes: Float[Array, "k k"], places: np.ndarray, square: flo
 
 
 def source_numbers(scaling: Scaling, typical: float) -> Float[Array, " 4"]:
-    """The scales of a source and its field relative to each other, and the aspect ratio of the domain."""
+    """The dimensionless scales of a source and its field, and the logarithm of the aspect ratio."""
     length, across = extents(scaling)
     (size_f, size_u), (mean_f, mean_u) = jnp.asarray(scaling.spread), jnp.asarray(scaling.mean)
     unit = typical * size_u / length**2
@@ -178,9 +178,8 @@ class HelmholtzFamily(AbstractSquare):
 
 
 DARCY_WAVES, DARCY_SINES, DARCY_NODES = 24, 96, 160
-MAX_ITERATIONS = (
-    25  # of conjugate gradients; the residual is then below rounding in single precision.
-)
+# After this many iterations of conjugate gradients the residual is below rounding in single precision.
+MAX_ITERATIONS = 25
 TYPICAL_SPREAD = 0.03  # The spread of h in usual draws.
 
 
@@ -225,11 +224,11 @@ class DarcyFamily(AbstractSquare):
 def head(
     modes: Float[Array, "k k"], sine_waves: int = DARCY_SINES, count: int = DARCY_NODES
 ) -> Float[Array, "{sine_waves} {sine_waves}"]:
-    """The sine coefficients of h for q = 1 from the cosine coefficients of k: ∫ eᵏ ∇h·∇φ = ∫ φ for each
-    sine φ.
+    """The sine coefficients of h for q = 1, from the cosine coefficients of k.
 
-    The integrals use the midpoint rule with `count` cells along each axis. The preconditioner is the
-    solution for the constant conductivity 1, for which the sines decouple.
+    They solve ∫ eᵏ ∇h·∇φ = ∫ φ for each sine φ. The integrals use the midpoint rule with `count` cells
+    along each axis. The preconditioner is the solution for the constant conductivity 1, for which the
+    sines decouple.
     """
     middles = (np.arange(count) + 0.5) / count
     conductivity = jnp.exp(transform(modes, cosines(middles, len(modes)))) / count**2
@@ -241,10 +240,10 @@ def head(
         return slope.T @ along @ sine + sine.T @ across @ slope
 
     k = np.arange(1, sine_waves + 1)
-    mean = np.where(k % 2 == 1, 2 / (np.pi * k), 0.0)
+    sine_integral = np.where(k % 2 == 1, 2 / (np.pi * k), 0.0)
     inverse = jnp.asarray(4 / squares(sine_waves))
-    load = jnp.asarray(np.outer(mean, mean))
-    found, _ = cg(
+    load = jnp.asarray(np.outer(sine_integral, sine_integral))
+    solution, _ = cg(
         stiffness, load, inverse * load, tol=1e-6, maxiter=MAX_ITERATIONS, M=lambda r: inverse * r
     )
-    return found
+    return solution

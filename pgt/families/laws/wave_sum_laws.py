@@ -1,4 +1,7 @@
-"""Linear laws whose solutions are finite sums of waves: heat, advection with diffusion, and waves."""
+"""Linear laws whose solutions are finite sums of waves in closed form: heat, advection–diffusion, waves.
+
+The amplitudes are independent normals with decreasing standard deviations, so that fields are smooth.
+"""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,8 @@
-"""A trained network in use: readings of a new system in, its field out, without training."""
+"""Use of a trained network: it maps the readings of a new system to its field without further training.
+
+Where the family has a usable law, the law answers by `assimilate`, and the network answers only where the
+readings contradict the law.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -39,17 +43,18 @@ from pgt.nn.trees import cast
 from pgt.physics.pde import AbstractPDE
 
 FOLDER = Path(__file__).parent / "weights"
-# Arrays of at most this size stay in single precision: the decay rates of waves are among them.
+# Arrays of at most this many entries are saved in single precision, because they include the decay rates
+# of waves; larger ones are saved in half precision.
 MAX_FULL_PRECISION = 64
-RANGE_SLACK = 0.02  # Values beyond a range by this share of it count as inside.
+RANGE_SLACK = 0.02  # Values outside a range by less than this share of it count as inside.
 
 
 class PretrainedAnswer(eqx.Module):
-    """The field of one system.
+    """The predicted field of one system, with bands.
 
-    `by` is the field by the family's law, which answers where it is available and the readings do not
-    contradict it, or by the network. `outside` says in words where the question lies outside what that
-    knows; the field is then unreliable. `expected_error` is the expected relative error.
+    `by` holds the field: an `Assimilation` if the family's law answers, or else a `NetworkField`.
+    `outside` says in words how the question differs from the family or from the training; the field is
+    then unreliable. `expected_error` is the expected relative error.
     """
 
     pretrained: "Pretrained"
@@ -61,13 +66,13 @@ class PretrainedAnswer(eqx.Module):
     expected_error: float
 
     def at(self, points: Float[np.ndarray, "m d"]) -> FieldBand:
-        """Mean and band at points, one a row, in the order of the domain's axes."""
+        """The mean and the band at points, one point per row, in the order of the domain's axes."""
         mean, spread = self.by.mean_and_spread(as_points(points, self.domain))
         reach = self.factor * spread
         return FieldBand(mean, mean - reach, mean + reach, list(self.outside))
 
     def grid(self, **axes: AxisRequest) -> xr.Dataset:
-        """Fields and bands (`u`, `u_low`, `u_high`) on a grid: a number of nodes or positions by axis."""
+        """Fields and bands (`u`, `u_low`, `u_high`) on a grid of numbers of nodes, or of positions."""
         attributes = {"expected_error": self.expected_error, "outside": "; ".join(self.outside)}
         return on_grid(self.at, self.domain, self.pretrained.family.fields, axes, attributes)
 
@@ -84,7 +89,7 @@ class PretrainedAnswer(eqx.Module):
 
 
 class Pretrained(eqx.Module):
-    """A network that was trained over a family; called with readings and coefficients it answers.
+    """A network that was trained over a family; a call with readings and coefficients returns the field.
 
     >>> import pgt
     >>> network = pgt.families.shipped("heat")
@@ -100,7 +105,7 @@ class Pretrained(eqx.Module):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The fields that sensors read; all of them where none is named."""
+        """The fields that sensors measure; all of them where none is named."""
         return tuple(self.card.sensing.reads)
 
     @checked
@@ -125,12 +130,12 @@ class Pretrained(eqx.Module):
         scaling = readout.with_hidden_spread(Scaling.fit(readings, domain), readings)
         outside, question = equation_doubts(self.family, coefficients), (readings, coefficients)
         if law and not outside and self.card.law and domain == self.family.domain:
-            found = assimilate(self.family, readings, values)
-            if found.is_lawful:
-                return self._by_law(question, values, scaling, found, domain)
-            outside = list(found.outside)
+            estimated = assimilate(self.family, readings, values)
+            if estimated.is_lawful:
+                return self._by_law(question, values, scaling, estimated, domain)
+            outside = list(estimated.outside)
         numbers = {name: jnp.asarray(value, jnp.float32) for name, value in values.items()}
-        # Nonlinear equations depend on the mean itself, not on what is left of it at the origin.
+        # Nonlinear equations depend on the mean itself, so the shift to the origin is undone.
         mean = np.asarray(scaling.mean) + scaling.origin.along(self.family.fields)
         absolute = eqx.tree_at(lambda s: s.mean, scaling, mean.astype(np.float32))
         row = self.family.numbers(numbers, absolute)
@@ -140,28 +145,29 @@ class Pretrained(eqx.Module):
         return PretrainedAnswer(self, question, by, domain, factor, tuple(outside), error)
 
     def _by_law(self, question, values, scaling: Scaling, found: Assimilation, domain: Domain):
+        """The answer of the law, from the estimated system `found`."""
         readings = question[0]
         has_noise = bool((np.asarray(readings.noise)[np.asarray(readings.mask)] > 0).any())
         is_clean = found.noise_level <= MAX_CLEAN_NOISE and not has_noise
         stations = are_stations(np.asarray(readings.points, float), domain)
         row = self.card.law_error(len(readings), is_clean, stations)
-        sizes = np.asarray(scaling.spread, float)
-        relative = np.asarray(found.spread, float).reshape(-1, len(sizes)) / sizes
-        error = row.factor / REACH * float(np.sqrt(np.mean(relative**2)))
+        spreads = np.asarray(scaling.spread, float)
+        relative_spread = np.asarray(found.spread, float).reshape(-1, len(spreads)) / spreads
+        error = row.factor / REACH * float(np.sqrt(np.mean(relative_spread**2)))
         doubts = self._range_doubts(values) + self.card.noise_doubts(found.noise_level)
         outside = (*doubts, *found.outside)
         return PretrainedAnswer(self, question, found, domain, row.factor, outside, error)
 
     def _by_network(self, readings, coefficients, numbers, scaling: Scaling, domain: Domain):
-        """The network's field, and its misfit."""
+        """The network's field and its misfit."""
         shifted, source = scaling.origin.readings(readings), self.card.noise_source
         arrays = readout.padded(shifted.points, shifted.values, shifted.mask)
         guide = KernelGuide(self.card.kernel)
-        seen, summary = readout.encode(
+        unit_readings, summary = readout.encode(
             self.network, self.family, guide, coefficients, numbers, scaling, *arrays
         )
         with readout_precision(source):
-            field, off = readout.solve_field(self.network, summary, seen, source)
+            field, off = readout.solve_field(self.network, summary, unit_readings, source)
         fields = tuple(self.family.fields)
         return NetworkField(self.network, field, scaling, domain, fields, source), float(off)
 
@@ -172,13 +178,13 @@ class Pretrained(eqx.Module):
         coefficients: CoefficientSource,
         at: Float[np.ndarray, "m d"],
     ) -> FieldBand:
-        """The answer for plain arrays in the family's domain; NaN marks a missing value."""
+        """The field and band at points `at`, for plain arrays in which NaN marks a missing value."""
         family, values = self.family, np.asarray(values, float)
-        read = np.isfinite(values).any(axis=-1)
-        points, values = np.asarray(points, float)[read], values[read]
+        has_value = np.isfinite(values).any(axis=-1)
+        points, values = np.asarray(points, float)[has_value], values[has_value]
         columns = {name: values[:, k] for k, name in enumerate(family.fields)}
-        places = dict(zip(family.domain.axes, points.T, strict=True))
-        return self(Observations.from_arrays(places, columns), coefficients).at(at)
+        positions = dict(zip(family.domain.axes, points.T, strict=True))
+        return self(Observations.from_arrays(positions, columns), coefficients).at(at)
 
     def answers(
         self,
@@ -189,38 +195,47 @@ class Pretrained(eqx.Module):
         *,
         law: bool = True,
     ) -> BatchAnswers:
-        """The answers for many systems in the family's domain; NaN marks a missing value."""
+        """The answers for many systems in the family's domain, with NaN for missing values."""
         batch = SensorBatch.of(self.family, points, values, coefficients, at)
         if not (law and self.card.law):
             return self._many_by_network(batch)
-        found, lawful = self._many_by_law(batch)
-        return found if lawful.all() else found.or_else(lawful, self._many_by_network(batch))
+        law_answers, is_lawful = self._many_by_law(batch)
+        return (
+            law_answers
+            if is_lawful.all()
+            else law_answers.or_else(is_lawful, self._many_by_network(batch))
+        )
 
     def _many_by_law(self, batch: SensorBatch) -> tuple[BatchAnswers, Bool[np.ndarray, " k"]]:
-        """The law's answers, and whether they may be used."""
-        found = estimate_many(as_solved(self.family), batch)
-        is_clean = (found.noise <= MAX_CLEAN_NOISE).tolist()
+        """The law's answers, and for each system whether its answer may be used."""
+        estimates = estimate_many(as_solved(self.family), batch)
+        is_clean = (estimates.noise <= MAX_CLEAN_NOISE).tolist()
         rows = map(
             self.card.law_error, batch.counts, is_clean, batch.has_stations(self.family.domain)
         )
-        reach = np.array([row.factor for row in rows])[:, None, None] * found.spread
+        reach = np.array([row.factor for row in rows])[:, None, None] * estimates.spread
         outside = []
-        for k, doubts in enumerate(found.doubts):
+        for k, doubts in enumerate(estimates.doubts):
             values = {name: float(of[k]) for name, of in batch.coefficients.items()}
-            own = self._range_doubts(values) + self.card.noise_doubts(float(found.noise[k]))
-            outside.append(own + doubts if found.is_lawful[k] else doubts)
-        return BatchAnswers(found.mean, reach, outside), found.is_lawful
+            range_doubts = self._range_doubts(values) + self.card.noise_doubts(
+                float(estimates.noise[k])
+            )
+            outside.append(range_doubts + doubts if estimates.is_lawful[k] else doubts)
+        return BatchAnswers(estimates.mean, reach, outside), estimates.is_lawful
 
     def _many_by_network(self, batch: SensorBatch) -> BatchAnswers:
+        """The network's answers."""
         *arrays, at = jax.tree.map(
             lambda a: jnp.asarray(a, None if a.dtype == bool else jnp.float32),
             (batch.coefficients, batch.points, batch.values, batch.mask, batch.at),
         )
         guide, source = KernelGuide(self.card.kernel), self.card.noise_source
-        seen, summaries, scaling = readout.encode_many(self.network, self.family, guide, *arrays)
+        unit_readings, summaries, scaling = readout.encode_many(
+            self.network, self.family, guide, *arrays
+        )
         with readout_precision(source):
             mean, spread, off = readout.solve_many(
-                self.network, summaries, seen, scaling, at, source
+                self.network, summaries, unit_readings, scaling, at, source
             )
         counts, misfits = batch.counts, np.asarray(off).tolist()
         factors = np.array(
@@ -228,12 +243,12 @@ class Pretrained(eqx.Module):
         )
         outside = [
             self._number_doubts(row) + self._reading_doubts(*pair)
-            for row, *pair in zip(np.asarray(seen.numbers), counts, misfits, strict=True)
+            for row, *pair in zip(np.asarray(unit_readings.numbers), counts, misfits, strict=True)
         ]
         return BatchAnswers(np.asarray(mean), factors[:, None, None] * np.asarray(spread), outside)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write one safetensors file with the card inside, and a copy of the structure as JSON."""
+        """Write a safetensors file that includes the card, and a copy of the structure as JSON."""
         path = Path(path)
         half = jax.tree.map(_as_half_precision, self.network)
         kept = Pretrained(half, self.family.without_systems(), self.card)
@@ -242,19 +257,19 @@ class Pretrained(eqx.Module):
     @staticmethod
     @checked
     def load(path: str | os.PathLike, classes: Sequence[type] = ()) -> "Pretrained":
-        """Read what `save` wrote. `classes` are your own, such as a family, that the file refers to."""
+        """The network that `save` wrote; `classes` are your own classes to which the file refers."""
         path = Path(path)
-        found = serialise.load(path.parent, path.name.removesuffix(".safetensors"), classes)
-        if not isinstance(found, Pretrained):
+        loaded = serialise.load(path.parent, path.name.removesuffix(".safetensors"), classes)
+        if not isinstance(loaded, Pretrained):
             raise InputError(
-                f"{path}: holds a {type(found).__name__}, not a pretrained network; give a file that "
+                f"{path}: holds a {type(loaded).__name__}, not a pretrained network; give a file that "
                 "`pgt pretrain` or `Pretrained.save` wrote."
             )
         network = jax.tree.map(
             lambda a: jnp.asarray(a, jnp.float32) if eqx.is_inexact_array_like(a) else a,
-            found.network,
+            loaded.network,
         )
-        return Pretrained(network, found.family, found.card)
+        return Pretrained(network, loaded.family, loaded.card)
 
     # --------------------------------------------------------------------------- checks
 
@@ -267,30 +282,32 @@ class Pretrained(eqx.Module):
             )
 
     def _all_coefficients(self, given: CoefficientSource) -> dict[str, float]:
-        found = coefficient_values(self.family, given)
-        missing = [name for name in self.card.ranges if name not in found]
+        values = coefficient_values(self.family, given)
+        missing = [name for name in self.card.ranges if name not in values]
         if missing:
             raise InputError(
                 f"the family {self.card.family!r} needs the coefficient {missing[0]!r}; write "
                 f"{{{', '.join(f'{n!r}: ...' for n in self.card.ranges)}}}."
             )
-        return found
+        return values
 
     def _range_doubts(self, values: Mapping[str, float]) -> list[str]:
         """Sentences on coefficients outside the family's ranges."""
-        found = []
+        doubts = []
         for name, (low, high) in self.card.ranges.items():
             value, slack = values[name], RANGE_SLACK * min(abs(low), abs(high))
             if not low - slack <= value <= high + slack:
-                found.append(f"{name} is {value:g}, in the family {low:g} to {high:g}")
-        return found
+                doubts.append(f"{name} is {value:g}, in the family {low:g} to {high:g}")
+        return doubts
 
     def _number_doubts(self, numbers: np.ndarray) -> list[str]:
         """Sentences on dimensionless numbers outside the ranges of training."""
         low, high = np.array(self.card.number_ranges).reshape(-1, 2).T
         slack = RANGE_SLACK * (high - low)
         outside = np.flatnonzero(~((low - slack <= numbers) & (numbers <= high + slack)))
-        names = self.family.number_names if len(outside) else ()  # finding them traces the family
+        names = (
+            self.family.number_names if len(outside) else ()
+        )  # tracing the family for them takes time
         return [
             f"{names[k]} is {numbers[k]:.2f}, in training {low[k]:.2f} to {high[k]:.2f}"
             for k in outside
@@ -298,17 +315,17 @@ class Pretrained(eqx.Module):
 
     def _reading_doubts(self, count: int, off: float) -> list[str]:
         """Sentences on the number of readings, and on a field that misses them."""
-        found, sensing = [], self.card.sensing
+        doubts, sensing = [], self.card.sensing
         if not sensing.min_readings <= count <= sensing.max_readings:
-            found.append(
+            doubts.append(
                 f"{count} readings, in training {sensing.min_readings} to {sensing.max_readings}"
             )
         if off > self.card.misfit:
-            found.append(
+            doubts.append(
                 f"the field misses its own readings by {100 * off:.0f} % of their spread, those of the "
                 f"family by less than {100 * self.card.misfit:.0f} %"
             )
-        return found
+        return doubts
 
 
 def _as_half_precision(leaf):

@@ -1,4 +1,9 @@
-"""Training of a network over the systems of a family, which are drawn as needed."""
+"""Training of a network over the systems of a family, which are drawn during the training.
+
+Systems are drawn in pools; each step senses a random batch of the pool and compares the predicted fields
+with the true ones at random points. Adam minimizes the relative error plus a small weight times the
+negative log-likelihood of the spread.
+"""
 
 import time
 from dataclasses import asdict, dataclass, field, replace
@@ -35,9 +40,9 @@ FILE_NAME = "pretraining"
 WARM_UP = 0.02  # The share of the budget in which the learning rate rises.
 FINAL_RATE = 1e-2  # The final learning rate relative to the largest one.
 MAX_GRADIENT_NORM = 1.0
-SPREAD_WEIGHT = 1e-2  # The weight of the spread's likelihood beside the error of the field.
+SPREAD_WEIGHT = 1e-2  # The weight of the spread's likelihood relative to the error of the field.
 CHECKPOINT_SECONDS = 20.0
-# By name, the sizes of a network, and the kernel that guides it unless another is asked for.
+# The class of the sizes of each network, and its default kernel.
 MODELS = {"hypernetwork": (HyperSirenSizes, "none"), "pgt": (FamilyPGTSizes, "symmetric")}
 
 
@@ -49,13 +54,13 @@ class Pretraining:
     Parameters
     ----------
     steps, seconds
-        The budget; with `seconds` it is the time of training without compilation, and the number of
-        steps depends on the machine.
+        The budget. `seconds` limits the time of training without compilation; the number of steps then
+        depends on the machine.
     batch, queries
-        The systems of one step, and the points at which each is compared with its truth.
+        The number of systems in one step, and of points at which each is compared with its true fields.
     pool, reuse
-        So many systems are drawn at once, and each is used about `reuse` times, with new sensors every
-        time: a simulation costs more than a step.
+        The number of systems that are drawn at once, and how often each is used on average, with new
+        sensors every time. A larger `reuse` saves simulations, which cost more than steps.
     systems
         None for new systems without end, or a number of systems that are drawn again and again.
     learning_rate
@@ -63,9 +68,9 @@ class Pretraining:
     sensing
         The number, place and noise of the sensors.
     kernel
-        What guides the attention: "none"; "equation", the kernel Γ of each system's equation; or
-        "symmetric", the same looking both ways in time. Default: "symmetric" for a PGT, and "none" for
-        the hypernetwork, in which Γ has shown no effect (docs/paper.md).
+        The kernel that guides attention: "none"; "equation", the kernel Γ of each system's equation; or
+        "symmetric", the same kernel without causality. The default is "symmetric" for a PGT and "none"
+        for the hypernetwork, in which Γ has shown no effect (docs/paper.md).
 
     >>> Pretraining(pool=1024, reuse=4, batch=64).steps_of_a_pool
     64
@@ -88,7 +93,7 @@ class Pretraining:
 
 
 class PretrainingState(eqx.Module):
-    """All that training changes."""
+    """The state of a training, which checkpoints hold."""
 
     network: FamilyNetwork
     moments: optax.OptState
@@ -109,21 +114,21 @@ def pretrain(
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
 ) -> Pretrained:
-    """A network that is trained on many systems of a family, and answers for new ones.
+    """A network that is trained on many systems of a family and predicts new ones.
 
     Parameters
     ----------
     family
-        A family, or the name of one (`pgt.families.names()`). Every fifth of a folder of simulations is
-        held out: these validate the network, and the `.family` of the result draws them.
+        A family, or the name of one (`pgt.families.names()`). Of a folder of simulations, every fifth is
+        held out for validation; the `.family` of the result draws from these.
     model
-        "hypernetwork": the encoder makes a SIREN whose readout is solved from the readings; the better
-        one where many systems can be drawn. "pgt": the Physics-Guided Transformer, which answers by
-        attention under a symmetric Γ; for comparison, and where few systems are all there is.
+        "hypernetwork": the encoder writes a SIREN whose readout is solved from the readings. It is better
+        where many systems can be drawn. "pgt": the Physics-Guided Transformer, which attends to the
+        readings with a symmetric Γ. It is for comparison, and for families of few stored systems.
     training, sizes
         The training, and the sizes of the network.
     checkpoint
-        A folder to save progress in; an interrupted training continues from there.
+        A folder in which progress is saved; an interrupted training continues from there.
 
     Training takes minutes on a GPU; docs/pretrained.md has a complete example.
 
@@ -146,21 +151,22 @@ def pretrain(
 
 
 def _pretrained(family, training, sizes, seed, folder: Path | None, progress) -> Pretrained:
+    """The network after training and evaluation, with its card."""
     identity = {
         "family": contents(family), "training": {k: repr(v) for k, v in asdict(training).items()},
         "sizes": sizes._asdict(), "seed": seed,
     }  # fmt: skip
     state = _resumed(folder, identity, initial_state(family, sizes, seed))
     trained_on, held_out = family.split()
-    one = partial(advance_pool, family=trained_on, training=training, seed=seed)
+    advance = partial(advance_pool, family=trained_on, training=training, seed=seed)
     with ProgressBar(progress) as bar:
-        state = _run(state, training, one, bar, partial(_save, folder, identity))
+        state = _run(state, training, advance, bar, partial(_save, folder, identity))
         bar.update("judge", 1.0, {})
         guide = KernelGuide(training.kernel or "none")
-        found = evaluate(state.network, held_out, training.sensing, guide, seed, trained_on)
+        measured = evaluate(state.network, held_out, training.sensing, guide, seed, trained_on)
     card = Card(
         family=family.name, ranges=dict(family.ranges), sensing=training.sensing, kernel=guide.name,
-        steps=state.step, seconds=state.seconds, seed=seed, provenance=provenance(), **found,
+        steps=state.step, seconds=state.seconds, seed=seed, provenance=provenance(), **measured,
     )  # fmt: skip
     return Pretrained(state.network, held_out, card)
 
@@ -184,33 +190,34 @@ def initial_state(
 def _run(
     state: PretrainingState, training: Pretraining, one, bar: ProgressBar, save
 ) -> PretrainingState:
-    """Pool after pool until the budget is spent."""
-    is_compiled, saved = False, time.monotonic()
+    """The state after the training, which takes one pool after the other until the budget is spent."""
+    is_compiled, saved_at = False, time.monotonic()
     while (share := _share(state, training)) < 1:
-        began = time.monotonic()
+        start = time.monotonic()
         rate = _rate(share, training)
         network, moments, key, loss = one(state.network, state.moments, state.key, rate)
         loss = float(loss)
         # The first pool waits for the compiler, whose time does not count.
-        took, is_compiled = (time.monotonic() - began if is_compiled else 0.0), True
-        step, seconds = state.step + training.steps_of_a_pool, state.seconds + took
+        elapsed, is_compiled = (time.monotonic() - start if is_compiled else 0.0), True
+        step, seconds = state.step + training.steps_of_a_pool, state.seconds + elapsed
         state = PretrainingState(network, moments, key, step, seconds, (*state.losses, loss))
         bar.update("pretrain", _share(state, training), {"error": loss})
-        if time.monotonic() - saved > CHECKPOINT_SECONDS:
+        if time.monotonic() - saved_at > CHECKPOINT_SECONDS:
             save(state)
-            saved = time.monotonic()
+            saved_at = time.monotonic()
     save(state)
     return state
 
 
 def _share(state: PretrainingState, training: Pretraining) -> float:
+    """The share of the budget that is spent."""
     if training.seconds is not None:
         return state.seconds / training.seconds
     return state.step / training.steps
 
 
 def _rate(share: float, training: Pretraining) -> Float[Array, ""]:
-    """Warm-up, then half a cosine."""
+    """The learning rate: a linear warm-up, then half a cosine down to FINAL_RATE."""
     falling = FINAL_RATE + (1 - FINAL_RATE) * (1 + jnp.cos(jnp.pi * share)) / 2
     return training.learning_rate * jnp.minimum((share + 1e-3) / WARM_UP, falling)
 
@@ -225,19 +232,19 @@ def advance_pool(
     training: Pretraining,
     seed: int,
 ) -> tuple[FamilyNetwork, optax.OptState, Array, Float[Array, ""]]:
-    """The steps on one pool of systems, and the median error in them."""
-    key, drawn, looks = jax.random.split(key, 3)
-    pool, nodes = _draw_pool(drawn, family, training, seed), NodeGrid.of(family)
+    """The network, moments and key after the steps on one pool of systems, and the median error."""
+    key, pool_key, sensing_key = jax.random.split(key, 3)
+    pool, nodes = _draw_pool(pool_key, family, training, seed), NodeGrid.of(family)
     arrays, plain = eqx.partition(network, eqx.is_array)
 
     def step(carry, key):
         arrays, moments = carry
         sensed = _sense_batch(key, pool, family, nodes, training)
-        slope, error = eqx.filter_grad(_loss, has_aux=True)(eqx.combine(arrays, plain), sensed)
-        update, moments = _optimizer().update(slope, moments, arrays)
+        gradient, error = eqx.filter_grad(_loss, has_aux=True)(eqx.combine(arrays, plain), sensed)
+        update, moments = _optimizer().update(gradient, moments, arrays)
         return (jax.tree.map(lambda a, u: a - rate * u, arrays, update), moments), error
 
-    keys = jax.random.split(looks, training.steps_of_a_pool)
+    keys = jax.random.split(sensing_key, training.steps_of_a_pool)
     (arrays, moments), errors = jax.lax.scan(step, (arrays, moments), keys)
     return eqx.combine(arrays, plain), moments, key, jnp.median(errors)
 
@@ -245,7 +252,7 @@ def advance_pool(
 def _draw_pool(
     key: Array, family: AbstractFamily, training: Pretraining, seed: int
 ) -> SampledSystem:
-    """New systems, or some of a limited number."""
+    """The systems of a pool: new ones, or random ones of a limited number."""
     if training.systems is None:
         return jax.vmap(family.draw)(jax.random.split(key, training.pool))
     which = jax.random.randint(key, (training.pool,), 0, training.systems)
@@ -256,20 +263,20 @@ def _draw_pool(
 def _sense_batch(
     key: Array, pool: SampledSystem, family: AbstractFamily, nodes: NodeGrid, training: Pretraining
 ) -> SensedSystem:
-    """Some systems of the pool, each with its own sensors."""
-    choose, looks = jax.random.split(key)
-    chosen = jax.random.randint(choose, (training.batch,), 0, training.pool)
-    keys = jax.random.split(looks, training.batch)
+    """A random batch of the pool, each system with new random sensors."""
+    choice_key, sensing_key = jax.random.split(key)
+    chosen = jax.random.randint(choice_key, (training.batch,), 0, training.pool)
+    keys = jax.random.split(sensing_key, training.batch)
     guide = KernelGuide(training.kernel or "none")
 
-    def one(key, system):
+    def sense_one(key, system):
         return sense(key, system, family, nodes, training.sensing, training.queries, guide)
 
-    return jax.vmap(one)(keys, jax.tree.map(lambda a: a[chosen], pool))
+    return jax.vmap(sense_one)(keys, jax.tree.map(lambda a: a[chosen], pool))
 
 
 def _optimizer() -> optax.GradientTransformation:
-    # About once in a thousand steps single precision cannot factor a matrix; that step is skipped.
+    # In about one of a thousand steps a factorization fails in single precision; that step is skipped.
     return optax.chain(
         optax.zero_nans(),
         optax.clip_by_global_norm(MAX_GRADIENT_NORM),
@@ -280,7 +287,7 @@ def _optimizer() -> optax.GradientTransformation:
 def _loss(
     network: FamilyNetwork, sensed: SensedSystem
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """The relative error of the fields plus the likelihood of the spreads; and the median error."""
+    """The loss, which is the mean relative error plus the weighted spread term; and the median error."""
     errors, likelihoods = jax.vmap(partial(_loss_of_one, network))(sensed)
     return jnp.mean(errors) + SPREAD_WEIGHT * jnp.mean(likelihoods), jnp.median(errors)
 
@@ -288,11 +295,12 @@ def _loss(
 def _loss_of_one(
     network: FamilyNetwork, sensed: SensedSystem
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    found: Any = network.encode(sensed.readings)
-    misses = jax.vmap(partial(network.decode, found))(sensed.points) - sensed.truth
+    """The relative error of one system, and the mean negative log-likelihood of its spread."""
+    encoded: Any = network.encode(sensed.readings)
+    misses = jax.vmap(partial(network.decode, encoded))(sensed.points) - sensed.truth
     error = jnp.sqrt(jnp.mean((misses / sensed.size) ** 2) + 1e-12)
-    fixed = network.without_slopes(found)
-    spread = mean_and_spread_at(network, fixed, sensed.points)[1]
+    without_gradient = network.without_slopes(encoded)
+    spread = mean_and_spread_at(network, without_gradient, sensed.points)[1]
     scores = jnp.log(spread) + (jax.lax.stop_gradient(misses) / spread) ** 2 / 2
     return error, jnp.mean(scores)
 

@@ -1,9 +1,10 @@
-"""From readings to the field of a trained network, for one system or for many.
+"""Evaluation of a trained network: from the readings of one system, or of many, to fields.
 
-The readout trusts its readings according to their noise. The encoder predicts a noise level, which
-serves where its basis does not quite fit. Where the basis fits to many digits, as waves with the right
-rates do, the level of greatest evidence is better; it needs float64. The card of a network says which of
-the two has the smaller error on held-out systems.
+The readout is a least-squares fit whose weights depend on the noise level of the readings. The noise
+level comes from one of two sources. The encoder predicts one, which is better where the network's basis
+does not quite represent the field. The level of greatest evidence is better where the basis fits to many
+digits, as waves with the right rates do; it needs float64. The card of a network says which source has
+the smaller error on held-out systems.
 """
 
 import contextlib
@@ -32,7 +33,7 @@ LEVELS = 10.0 ** np.arange(-8, 3.1, 0.5)  # Noise levels λ in units of the enco
 
 @contextlib.contextmanager
 def readout_precision(source: str) -> Iterator[None]:
-    """The precision in which readouts are solved and evaluated."""
+    """A context with the precision in which readouts are solved and evaluated."""
     double = jax.enable_x64(True) if source == "evidence" else contextlib.nullcontext()
     with double, jax.default_matmul_precision("highest"):
         yield
@@ -41,7 +42,7 @@ def readout_precision(source: str) -> Iterator[None]:
 def field_posterior(
     network: FamilyNetwork, summary: Float[Array, " w"], readings: UnitReadings, source: str
 ) -> FieldPosterior | SeenReadings:
-    """The field of a system from the encoder's summary; within `readout_precision(source)`."""
+    """The field of a system from the encoder's summary; call it within `readout_precision(source)`."""
     if source == "encoder" or not isinstance(network, HyperSiren):
         return network.solve_readout(readings, summary)
     siren, directions, mean, first = cast(network.prior(readings, summary), jnp.float64)
@@ -61,7 +62,7 @@ def field_posterior(
 
 
 def mean_and_spread_at(network: FamilyNetwork, field, points: Float[Array, "m d"]):
-    """Mean and standard deviation of a field at unit points."""
+    """The mean and the standard deviation of a field at points in unit coordinates."""
     mean = jax.vmap(partial(network.decode, field))(points)
     return mean, jax.vmap(partial(network.spread, field))(points)
 
@@ -85,7 +86,7 @@ def summarize(network: FamilyNetwork, readings: UnitReadings) -> Float[Array, "*
 
 
 class NetworkField(eqx.Module):
-    """The field of one system by the network, in physical units."""
+    """The network's field of one system, in physical units."""
 
     network: FamilyNetwork
     field: FieldPosterior | SeenReadings
@@ -95,28 +96,30 @@ class NetworkField(eqx.Module):
     noise_source: str = eqx.field(static=True)
 
     def mean_and_spread(self, points: Float[np.ndarray, "m d"]):
-        """Fields and standard deviations at points, one a row."""
+        """The fields and their standard deviations at points, one point per row."""
         points = self.scaling.origin.local(points, self.domain.axes)
         with readout_precision(self.noise_source):
-            asked = _evaluate(self.network, self.field, self.scaling, points)
-        mean, spread = (np.asarray(part, float) for part in asked)
+            evaluated = _evaluate(self.network, self.field, self.scaling, points)
+        mean, spread = (np.asarray(part, float) for part in evaluated)
         shift = self.scaling.origin.along(self.fields)
         return np.asarray(self.scaling.to_physical(mean)) + shift, spread * self.scaling.spread
 
 
 def with_hidden_spread(scaling: Scaling, readings: Observations) -> Scaling:
-    """The scaling with the spread of the other fields for one without readings, as in training."""
-    seen = np.any(np.asarray(readings.mask), axis=0)
-    typical = np.sqrt(np.mean(np.asarray(scaling.spread)[seen] ** 2)) if seen.any() else 1.0
-    spread = np.where(seen, scaling.spread, typical).astype(np.float32)
+    """The scaling in which a field without readings has the spread of the others, as in training."""
+    is_measured = np.any(np.asarray(readings.mask), axis=0)
+    typical = (
+        np.sqrt(np.mean(np.asarray(scaling.spread)[is_measured] ** 2)) if is_measured.any() else 1.0
+    )
+    spread = np.where(is_measured, scaling.spread, typical).astype(np.float32)
     return eqx.tree_at(lambda s: s.spread, scaling, spread)
 
 
 def padded(*arrays) -> tuple[np.ndarray, ...]:
-    """Arrays with empty rows up to a power of two, so that one reading more compiles nothing."""
+    """The arrays with zero rows up to a power of two, so that one more reading needs no compilation."""
     count = len(arrays[0])
-    more = 2 ** max(int(np.ceil(np.log2(max(count, 1)))), 4) - count
-    return tuple(np.pad(np.asarray(a), ((0, more), (0, 0))) for a in arrays)
+    n_rows = 2 ** max(int(np.ceil(np.log2(max(count, 1)))), 4) - count
+    return tuple(np.pad(np.asarray(a), ((0, n_rows), (0, 0))) for a in arrays)
 
 
 @eqx.filter_jit
@@ -131,9 +134,9 @@ def encode(network, family, guide, coefficients, numbers, scaling, points, value
 
 @eqx.filter_jit
 def solve_field(network, summary, readings, source: str):
-    """The field of a system, and its misfit."""
-    found = field_posterior(network, summary, readings, source)
-    return found, misfit(network, found, readings)
+    """The field of a system and its misfit."""
+    field = field_posterior(network, summary, readings, source)
+    return field, misfit(network, field, readings)
 
 
 @eqx.filter_jit
@@ -148,28 +151,28 @@ def _evaluate(network: FamilyNetwork, field, scaling: Scaling, points):
 
 @eqx.filter_jit
 def encode_many(network, family, guide, coefficients, points, values, mask):
-    """Readings, summaries and scalings of many systems."""
+    """The readings of many systems in unit coordinates, the encoder's summaries, and the scalings."""
 
-    def one(coefficients, points, values, mask):
+    def encode_one(coefficients, points, values, mask):
         scaling = scaling_of(family, values, mask)
         unit = jnp.asarray(scaling.to_unit(points))
         readings = unit_readings(family, coefficients, scaling, unit, values, mask, guide)
         return readings, network.summarize(readings), scaling
 
-    return jax.vmap(one)(coefficients, points, values, mask)
+    return jax.vmap(encode_one)(coefficients, points, values, mask)
 
 
 @eqx.filter_jit
 def solve_many(network, summaries, readings, scaling, at, source: str):
-    """Means, standard deviations and misfits of many systems."""
+    """The means and standard deviations at points, and the misfits, of many systems."""
 
-    def one(summary, readings, scaling):
-        found = field_posterior(network, summary, readings, source)
-        mean, spread = mean_and_spread_at(network, found, jnp.asarray(scaling.to_unit(at)))
+    def solve_one(summary, readings, scaling):
+        field = field_posterior(network, summary, readings, source)
+        mean, spread = mean_and_spread_at(network, field, jnp.asarray(scaling.to_unit(at)))
         return (
             scaling.to_physical(mean),
             spread * scaling.spread,
-            misfit(network, found, readings),
+            misfit(network, field, readings),
         )
 
-    return jax.vmap(one)(summaries, readings, scaling)
+    return jax.vmap(solve_one)(summaries, readings, scaling)
