@@ -86,20 +86,19 @@ def test_sensors_with_an_offset_are_found_and_named():
 
 
 def test_a_pumping_test_gives_conductivity_and_storage():
-    """Theis' solution: drawdown around a well, flux given at a small radius."""
+    """Theis' solution: drawdown around a well of known rate."""
     rate, thickness, k, storage = 788.0, 7.0, 66.0, 2.5e-5
     r = np.repeat([30.0, 90.0], 15)
     t = np.tile(np.geomspace(2e-3, 0.5, 15), 2)
     drawdown = rate / (4 * np.pi * k * thickness) * exp1(storage * r**2 / (4 * k * t))
-    readings = pgt.Observations.from_arrays({"x": r, "t": t}, {"s": drawdown})
+    readings = pgt.Observations.from_arrays({"r": r, "t": t}, {"s": drawdown})
     unknown = {name: pgt.Unknown(first, positive=True) for name, first in (("k", 10), ("S", 1e-4))}
-    pde = pgt.Equation("q = x*k*s_x", "S*s_t = q_x/x", fields=("s", "q"), **unknown)
-    domain = pgt.Domain(x=(0.1, 6000), t=(0, 0.5))
-    flux = -rate / (2 * np.pi * thickness)
+    pde = pgt.Equation("S*s_t = k*lap(s)", **unknown)
+    domain = pgt.Domain(r=(0.1, 100), t=(0, 0.5), coordinates="polar")
     conditions = (
         pgt.Initial(s=0.0),
-        pgt.Dirichlet("x", side="lower", q=flux),
-        pgt.Dirichlet("x", side="upper", s=0.0),
+        pgt.Well(s=rate / thickness),
+        pgt.Dirichlet("r", side="far", s=0.0),
     )
     result = fitted(readings, pde, domain, conditions)
     assert result.parameters["k"] == pytest.approx(k, rel=0.003)
