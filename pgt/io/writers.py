@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-import h5netcdf
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -171,6 +170,8 @@ def _write_part(
     stored: Mapping[str, Any], attributes, make, where, sizes, part: xr.Dataset
 ) -> None:
     """Write the variables of a part into arrays of the whole size, which the first part makes."""
+    import h5netcdf
+
     for name, array in part.variables.items():
         region = tuple(where.get(dim, slice(None)) for dim in array.dims)
         if str(name) not in stored:
