@@ -119,6 +119,8 @@ def _flags_as_numbers(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def _write_netcdf(parts: Iterable[Part], sizes: Mapping[Any, int], path: Path) -> Path:
+    import h5netcdf
+
     packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True, "fletcher32": True}
     with write_safely(path) as temporary, SafeFile(temporary) as content:
         with h5netcdf.File(content, "w") as file:
@@ -170,8 +172,6 @@ def _write_part(
     stored: Mapping[str, Any], attributes, make, where, sizes, part: xr.Dataset
 ) -> None:
     """Write the variables of a part into arrays of the whole size, which the first part makes."""
-    import h5netcdf
-
     for name, array in part.variables.items():
         region = tuple(where.get(dim, slice(None)) for dim in array.dims)
         if str(name) not in stored:
