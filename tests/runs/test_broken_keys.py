@@ -3,7 +3,7 @@
 import typing
 
 import pytest
-from broken import DATE, RUN, document, refuse
+from broken import DATE, RUN, bare, document, refuse
 from run_files import all_sections, sections_in
 
 from pgt.config import RunFile
@@ -63,6 +63,11 @@ def place(section: type[Section]) -> tuple[str | int, ...]:
     return (top, 0) if top == "conditions" else (top,)
 
 
+def named(section: type[Section], key: str) -> str:
+    """The key of a section as messages name it."""
+    return ".".join(bare(str(part)) for part in (*place(section), key))
+
+
 def run_with(section: type[Section], key: str, value) -> str:
     """A run file that is right but for one key of one table."""
     table, where = valid(section) | {key: value}, place(section)
@@ -102,10 +107,9 @@ def test_no_table_of_a_run_file_is_forgotten():
 
 @pytest.mark.parametrize(("section", "key"), KEYS, ids=[f"{s.__name__}.{k}" for s, k in KEYS])
 def test_every_key_wrong_once(tmp_path, section, key):
-    where = ".".join(map(str, (*place(section), key)))
     text = run_with(section, key, DATE)
     line = next(n for n, row in enumerate(text.splitlines(), 1) if DATE in row)
-    refuse(tmp_path, f"run.toml, line {line}, {where}:", DATE, "; write", text=text)
+    refuse(tmp_path, f"run.toml, line {line}, {named(section, key)}:", DATE, "; write", text=text)
 
 
 # A misspelt key is a coefficient, or a field, where such are welcome.
@@ -119,9 +123,9 @@ MISSPELT = [
 
 @pytest.mark.parametrize(("section", "key"), MISSPELT)
 def test_every_key_misspelt(tmp_path, section, key):
-    where = ".".join(map(str, (*place(section), key)))
+    where = named(section, f"{key}q")
     text = run_with(section, key, DATE)
     line = next(n for n, row in enumerate(text.splitlines(), 1) if DATE in row)
     misspelt = run_with(section, f"{key}q", 1)
-    refuse(tmp_path, f"line {line}, {where}q" if section is not RunFile else f"{key}q",
+    refuse(tmp_path, f"line {line}, {where}" if section is not RunFile else f"{key}q",
             f"there is no such key; did you mean '{key}'?", text=misspelt)  # fmt: skip
