@@ -112,14 +112,23 @@ def equation_residual(outcome: Outcome, task: Task) -> float:
 def is_better(other: Outcome, task: Task, best: Outcome, task_of_best: Task) -> bool:
     """Whether the outcome `other` of `task` has a significantly smaller score than `best`.
 
-    Both are judged by the readings that `other` was not given.
+    A smaller score is enough where `best` is known to be poor. Both are judged by the readings that `other` was not given.
     """
     if other.held_out_error is None:
         return False
     judging_readings = task.held_out if len(task.held_out) else task.problem.observations
     count = int(np.asarray(judging_readings.mask).sum())
     best_score = score(best, task_of_best, task.rows_held_out)
+    if is_known_poor(best, task_of_best):
+        return score(other, task) < best_score
     return np.isfinite(best_score) and is_less(score(other, task), best_score, count)
+
+
+def is_known_poor(outcome: Outcome, task: Task) -> bool:
+    """Whether an answer is known to be poor: its coefficients did not converge, or interpolation without
+    the equation predicts readings significantly better."""
+    has_converged = outcome.fit.stopped != COEFFICIENT_NOT_AT_REST
+    return not has_converged or is_worse_than_interpolation(outcome, task)
 
 
 def is_noise(outcome: Outcome, task: Task) -> bool:
@@ -149,7 +158,8 @@ def is_worse_than_interpolation(outcome: Outcome, task: Task) -> bool:
     if predictions is None:
         return False
     readings = task.problem.origin.physical(task.problem.observations)
-    spreads = {name: float(readings.measured(name).values.std()) for name in readings.fields}
+    measured = [name for name in readings.fields if name not in readings.hidden_fields]
+    spreads = {name: float(readings.measured(name).values.std()) for name in measured}
     return any(
         error.is_significant and (error.of_spread or 0.0) > (error.interpolated_of_spread or np.inf)
         for error in held_out_errors(predictions, spreads).values()
