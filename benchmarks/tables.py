@@ -21,6 +21,7 @@ from tables_beyond import (
     shapes_table,
 )
 from tables_families import pretrained_table, yardstick_table
+from tables_measured import generated_table, measured_table
 from tables_short import short_table
 
 ROOT = Path(__file__).parents[1]
@@ -66,14 +67,16 @@ def pages(folder: Path = RESULTS) -> dict[Path, str]:
     found = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
     parts = [short_table(found, folder / "zoo"), cost_line(found)]
     short = "\n\n".join(part for part in parts if part) or NOTHING
-    return {README: short, MEASUREMENTS: all_tables(found)}
+    drawn = generated_table(folder / "generated")
+    return {README: short, MEASUREMENTS: all_tables(found, drawn)}
 
 
-def all_tables(found: dict) -> str:
-    """Every table for which something is stored, under the headings of the page."""
+def all_tables(found: dict, drawn: str | None = None) -> str:
+    """Every table for which something is stored, under the headings of the page; `drawn` is that of
+    problems drawn at random."""
     parts = [
         "\n\n".join([f"## {heading}", *tables])
-        for heading, made in _by_heading(found).items()
+        for heading, made in (_by_heading(found) | {"Problems drawn at random": (drawn,)}).items()
         if (tables := [table for table in made if table is not None])
     ]
     return "\n\n".join(parts) or NOTHING
@@ -86,6 +89,7 @@ def _by_heading(found: dict) -> dict[str, tuple[str | None, ...]]:
         "The wake of a cylinder": (wake_table(found),),
         "Hidden fields, unknowns and error bars": (instrument_table(found), functions_table(found)),
         "Shapes and flows": (shapes_table(found), cylinder_table(found), beltrami_table(found)),
+        "Measured data": (measured_table(found),),
         "Laws and networks for many systems": (pretrained_table(found), yardstick_table(found)),
     }
 

@@ -112,7 +112,8 @@ def equation_residual(outcome: Outcome, task: Task) -> float:
 def is_better(other: Outcome, task: Task, best: Outcome, task_of_best: Task) -> bool:
     """Whether the outcome `other` of `task` has a significantly smaller score than `best`.
 
-    A smaller score is enough where `best` is known to be poor. Both are judged by the readings that `other` was not given.
+    A smaller score is enough where `best` is known to be poor. Both are judged by the readings that
+    `other` was not given.
     """
     if other.held_out_error is None:
         return False
