@@ -63,8 +63,8 @@ def generated_table(folder: Path) -> str | None:
     return as_table(
         "Problems drawn from seeds (`benchmarks/generated.py`): many kinds of equations, noise of 0 to "
         "10 %, scattered, clustered or fixed sensors, known and unknown conditions; 30 seconds each on "
-        "two cores, beside interpolation by radial basis functions alone. Failed ones ended in an error of "
-        "JAX 0.11, which the code avoids since; they count as behind and not in the mean:",
+        "two cores, beside interpolation by radial basis functions alone. Failed ones ended in an error "
+        "of JAX 0.11, which the code avoids since; they count as behind and not in the mean:",
         "| problems | ahead | geometric mean of our error over the other | stated error within 2 × | "
         "over 3 × too small / 5 × too large | failed | measured on |",
         rows,
