@@ -22,7 +22,7 @@ Without it, a few readings would determine a sum of sines of one band everywhere
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ from pgt.core.unknown import named_unknowns
 from pgt.inference.equation_prior import ConditionalBasis
 from pgt.inference.evidence import STIFFNESS_STEPS, fit_posterior
 from pgt.inference.linear_gaussian import GaussianPosterior, Rows
-from pgt.methods.closed_form.band_posterior import BandAverage, BandFit
+from pgt.methods.closed_form.band_posterior import BandFit
 from pgt.methods.closed_form.design_rows import (
     COEFFICIENT_UNIT,
     field_rows,
@@ -55,7 +55,6 @@ from pgt.physics.unknown_conditions import functions_of, wall_fields
 from pgt.problem.assembly import Task
 from pgt.problem.budget import ROWS_PER_WEIGHT, Deadline
 from pgt.problem.field_scales import log_fields
-from pgt.problem.linearity import is_linear
 
 # The smallest number of collocation nodes. More resolve a coefficient that varies, but make the QR
 # factorization slower.
@@ -71,8 +70,6 @@ MAX_COEFFICIENT_CHANGE = 3.0
 MAX_LINEARIZATIONS, PATIENCE, MIN_GAIN = 40, 3, 0.5
 # A coefficient is undetermined if its posterior deviation is more than this share of the prior one.
 UNINFORMED_SHARE = 0.99
-# The offset of the seed for other sines from that of the fit; an average uses the offset 1.
-OTHER_SEED = 2
 # The prior of a function: its derivatives ν, and the factor c by which it is smoother than a field.
 FUNCTION_DERIVATIVES, FUNCTION_SLOWNESS = 2.5, 4.0
 # A function is at rest when its relative change, or the change of its logarithm, is smaller.
@@ -192,7 +189,7 @@ def solve_for_priors(
 
 
 def posterior_with_fixed_coefficients(
-    model: Features, task: Task, sigma_floor: float = 0.0, near: float | None = None
+    model: Features, task: Task, sigma_floor: float = 0.0
 ) -> GaussianPosterior:
     """The posterior of the fields with coefficients held at their values, by one solve."""
     pde = task.pde
@@ -206,38 +203,7 @@ def posterior_with_fixed_coefficients(
         rows.equation[:, :size], rows.target - coefficient_part, rows.readings[:, :size], rows.values,
         rows.sigma, rows.given, rows.fields, sigma_floor, prior,
     )  # fmt: skip
-    return fit_posterior(fixed, task.problem.likelihood, near)
-
-
-def estimate_basis_error(
-    fit: BandFit | BandAverage, task: Task
-) -> Callable[[Float[np.ndarray, "n d"]], Float[np.ndarray, "n c"]] | None:
-    """A function that returns the change of the fields at points, in physical units, with other sines of
-    the same band.
-
-    The posterior assumes that its sines can represent the field. A fit with as many other sines has an
-    independent basis error of the same size. Their difference therefore estimates the basis error where
-    it exceeds the posterior deviation: at kinks, layers and narrow pulses. The estimate takes one solve
-    near the stiffness of the fit. It is None where the equation with fixed coefficients is not linear.
-    """
-    fitted_model, best = fit.model, fit.parts[0] if isinstance(fit, BandAverage) else fit
-    if not is_linear(task.pde, fitted_model.scaling):
-        return None
-    other = best.model.with_seed(best.model.seed + OTHER_SEED)
-    posterior = posterior_with_fixed_coefficients(
-        other, replace(task, pde=fit.pde), near=best.posterior.log_stiffness
-    )
-    # The weights of this posterior do not include coefficients.
-    readout = other.network.readouts(posterior.weights[None])[0]
-    spread = np.asarray(fitted_model.scaling.spread, float)
-
-    def change(points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
-        before = (
-            field_rows(fitted_model, points) @ np.asarray(fitted_model.network.readout, float).T
-        )
-        return spread * (field_rows(other, points) @ readout.T - before)
-
-    return change
+    return fit_posterior(fixed, task.problem.likelihood)
 
 
 # ---------------------------------------------------------------------------------- other equations

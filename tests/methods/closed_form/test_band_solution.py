@@ -6,7 +6,6 @@ from dataclasses import replace
 import equinox as eqx
 import numpy as np
 import pytest
-from two_modes import DIFFUSIVITY, field, heat_at, heat_readings
 
 from pgt.core.unknown import Unknown, named_unknowns
 from pgt.data.domain import Domain
@@ -19,13 +18,11 @@ from pgt.methods.closed_form.band_solution import (
     FUNCTION_SLOWNESS,
     SIGMA_FLOOR,
     UnknownFunctions,
-    estimate_basis_error,
-    solve_linear,
     solve_nonlinear,
 )
 from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
-from pgt.physics import Burgers, Dirichlet, Equation, Heat, UnknownFunction
+from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
 from pgt.problem.assembly import assemble
 from pgt.problem.budget import Deadline
 
@@ -153,29 +150,3 @@ def test_without_coefficients_evidence_decides(small):
     )
     assert narrow.is_better_than(wide)  # of the same evidence
     assert not wide.is_better_than(narrow)
-
-
-# ------------------------------------------------------------------------- the error of the basis
-
-
-@pytest.mark.parametrize("is_unknown", [False, True])
-def test_the_error_of_the_basis_is_about_the_error_of_a_fit_of_exact_readings(is_unknown):
-    """A pulse that so few sines of the band cannot follow to many digits."""
-    readings = heat_readings(60)
-    pde = Heat(Unknown(DIFFUSIVITY, positive=True) if is_unknown else DIFFUSIVITY)
-    model = Features(Scaling.fit(readings, SQUARE), count=40, band=(6.0, 4.0))
-    task = assemble(readings, pde, SQUARE, model=model)
-    fit = solve_nonlinear(model, task, Deadline(None)) if is_unknown else solve_linear(model, task)
-    places = np.random.default_rng(5).uniform(size=(100, 2))
-    wrong = field(fit.model, places)[:, 0] - heat_at(places)
-    change = estimate_basis_error(fit, task)
-    assert change is not None
-    ratio = np.sqrt(np.mean(change(places)[:, 0] ** 2) / np.mean(wrong**2))
-    assert 1 / 4 < ratio < 4
-
-
-def test_the_error_of_the_basis_is_not_known_where_the_equation_is_not_linear():
-    readings = heat_readings(20)
-    model = Features(Scaling.fit(readings, SQUARE), count=20, band=4.0)
-    task = assemble(readings, Burgers(0.05), SQUARE, model=model)
-    assert estimate_basis_error(solve_nonlinear(model, task, Deadline(None)), task) is None
