@@ -198,6 +198,8 @@ def _to_fill_in(about: About) -> tuple[str, str]:
 
 
 def _written(about: About, pde: str, readings: str, bounds: str, shape: str | None = None) -> str:
+    import pgt.models  # noqa: F401, registers the models, which importing takes a second
+
     coords, fields = list(about.box), list(about.measured)
     space, small = coords[0], len(coords) <= 2
     periodic = f'\n#periodic = ["{space}"]  # axes whose two ends are one place'

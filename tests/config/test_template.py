@@ -3,6 +3,7 @@
 import re
 import tomllib
 
+import fresh_python
 import pytest
 from run_files import build_all, loader
 
@@ -97,3 +98,10 @@ def test_one_that_does_not_fit_is_refused():
         obstacle(WIDE, "dsk")
     with pytest.raises(InputError, match="a ball does not fit the axes x, y"):
         obstacle(WIDE, "ball")
+
+
+def test_a_template_names_the_models_in_a_new_process(tmp_path):
+    found = fresh_python.run("-m", "pgt", "init", "heat", "-o", str(tmp_path / "run.toml"))
+    assert found.returncode == 0, found.stderr
+    text = (tmp_path / "run.toml").read_text(encoding="utf-8")
+    assert all(name in text for name in ("siren", "deeponet", "features", "solver"))
