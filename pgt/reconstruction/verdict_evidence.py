@@ -8,6 +8,8 @@ import numpy as np
 from pgt.core.stage import stages_of
 from pgt.core.unknown import named_coefficients
 from pgt.data.visibility import count_cells
+from pgt.models.linearised import network_of
+from pgt.models.mesh_solution import Solver
 from pgt.nn.trees import is_double, precision
 from pgt.physics.gauge import freedom
 from pgt.reconstruction.cross_validation import CrossValidation
@@ -97,7 +99,9 @@ def _coefficient_notes(result: "Reconstruction", points: np.ndarray) -> _Coeffic
     )
     nodes = dict(named_coefficients(result.pde))
     estimates = known_intervals(result)
-    shares = result.evaluation.coefficient_sensitivities(points) if nodes else {}
+    # A solver fulfills the equation exactly: a term that is small in most of the domain still counts.
+    is_solved = isinstance(network_of(result.model), Solver)
+    shares = result.evaluation.coefficient_sensitivities(points) if nodes and not is_solved else {}
     unidentified, notes = {}, {}
     for name, node in nodes.items():
         with precision(is_double(node)):

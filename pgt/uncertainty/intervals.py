@@ -226,10 +226,9 @@ def why_unidentified(
     """Why a coefficient is not identified; empty if it is.
 
     `share` is the share of its equation that depends on it, and `first` is its first guess, if they are
-    known. A coefficient of either sign may be zero, and one whose posterior determines it may have small
-    terms in most of the domain; neither is called unidentified.
+    known. A coefficient of either sign may be zero, so it is never called unidentified.
     """
-    if node.is_plain or (estimate is not None and estimate.determined):
+    if node.is_plain:
         return ""
     if share is not None and share < MIN_TERM_SHARE:
         return (
@@ -243,7 +242,8 @@ def why_unidentified(
     ):
         ends = f"{number(estimate.lower, 2)} and {number(estimate.upper, 2)}"
         return f"not determined by the readings: it may as well be anything between {ends}"
-    return why_far_from_first_guess(node, first)
+    is_known = estimate is not None and estimate.determined
+    return "" if is_known else why_far_from_first_guess(node, first)
 
 
 def why_far_from_first_guess(node: Unknown, first: float | None) -> str:
