@@ -69,3 +69,15 @@ def test_the_solver_is_the_default_also_where_conditions_are_given():
     pde = pgt.Equation("u_t = D*u_xx", D=pgt.Unknown(1.0, positive=True))
     plan = choose(heat_readings(), pde, LINE, CONDITIONS)
     assert plan.described()[0]["model"] == "Solver"
+
+
+def test_readings_with_a_large_mean_judge_a_solution_in_their_own_units():
+    readings = heat_readings(noise=0.01)
+    raised = pgt.Observations.from_arrays(
+        {"x": np.asarray(readings.points)[:, 0], "t": np.asarray(readings.points)[:, 1]},
+        {"u": 1e4 + np.asarray(readings.values)[:, 0]},
+    )
+    conditions = (pgt.Initial(u="10000 + sin(pi*x)"), pgt.Dirichlet("x", u=1e4))
+    result = pgt.reconstruct(raised, pgt.Heat(0.1), LINE, conditions, progress=False)
+    assert result.record["plan"][0]["outcome"] == "kept"
+    assert result.verdict().held_out["u"].rmse == pytest.approx(0.01, rel=0.3)
