@@ -1,5 +1,4 @@
-"""Long, wide and named tables of cells. Numbers with their units in the cells. Several quantities
-below each other in one column."""
+"""Long, wide and named tables of cells."""
 
 import numpy as np
 import pytest
@@ -9,9 +8,8 @@ from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
 from pgt.io import read_columns
 from pgt.io.headings import parse_headings
-from pgt.io.selection import select_columns
+from pgt.io.selection import CellTable, select_columns
 from pgt.io.survey import survey
-from pgt.io.table import CellTable, parse_amount
 
 PLACES = {"A": {"x": (0.0, "m"), "y": (1.0, "m")}, "B": {"x": (2.0, "m"), "y": (3.0, "m")}}
 
@@ -103,16 +101,6 @@ def test_true_and_false_say_which_rows_are_readings(tmp_path):
     )
 
 
-def test_times_with_a_zone_in_the_heading_are_brought_to_utc(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("Time (UTC-3),x,T\n2024-03-12 10:00,0,20\n2024-03-12 10:01,1,21\n")
-    found = survey([path])
-    assert found.table.origin == {"t": "2024-03-12T13:00:00"}
-    assert "times from UTC-3 to UTC" in found.table.notes
-    path.write_text("Time (UTC-3),x,T\n2024-03-12 10:00-03:00,0,20\n2024-03-12 10:01-03:00,1,21\n")
-    assert survey([path]).table.origin == {"t": "2024-03-12T13:00:00"}  # and not twice
-
-
 def test_digits_with_a_unit_are_no_dates(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("t [s],x,T\n20240312,0,20\n20240313,1,21\n")
@@ -127,125 +115,3 @@ def test_other_columns_show_the_decimal_mark_where_those_read_leave_it_open(tmp_
     assert found.values["T"].tolist() == [20.293, 21.125]
     with pytest.raises(InputError, match=r"'20,293' may be 20293 or 20.293"):
         read_columns(write(tmp_path, "x;t;T\n0;0;20,293\n"), coords=("x", "t"), fields=("T",))
-
-
-HEADING = "t;x;T\n"
-
-
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ("0 s;0,1 m;21,5 °C\n60 s;0,5 m;22,5 °C\n", "semicolons, units in cells, decimal commas"),
-        ("0 s;0.1m;21.5°C\n1 min;50 cm;295.65 K\n", "semicolons, units in cells"),
-    ],
-)
-def test_units_in_cells_are_those_of_their_column(tmp_path, rows, said):
-    found = survey([write(tmp_path, "made by hand\n\n" + HEADING + rows)], measured=("T",))
-    assert found.table.units == {"x": "m", "t": "s", "T": "°C"}
-    assert ", ".join(word for word in found.table.notes if "above" not in word) == said
-    np.testing.assert_allclose(found.table.values["T"], [21.5, 22.5])
-    np.testing.assert_allclose(found.table.values["x"], [0.1, 0.5])
-    np.testing.assert_allclose(found.table.values["t"], [0, 60])
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("t;x;T\n0;1;20 °C\n0;2;21\n", r"line 3, column 'T': '21' is not in '°C'"),
-        ("t;x;T\n0;1;20 °C\n0;2;21 Pa\n", r"'21 Pa' is not in '°C'"),
-        ("t;x;T [K]\n0;1;20 °C\n0;2;21 °C\n", r"says 'K', and its cells '°C', as in '20 °C'"),
-        ("t;x;T\n0;1;20 °C\n0;2;warm\n0;3;5 °C\n", r"line 3, column 'T': 'warm' is not a number"),
-    ],
-)
-def test_cells_that_do_not_fit_are_named(tmp_path, text, message):
-    with pytest.raises(InputError, match=message):
-        survey([write(tmp_path, text)], measured=("T",))
-
-
-def test_no_reading_among_them_is_hidden(tmp_path):
-    found = survey([write(tmp_path, "t;x;T\n0;1;20 °F\n0;2;OVER\n0;3;\n0;4;70 F\n")])
-    np.testing.assert_allclose(found.table.values["T"], [20, np.nan, np.nan, 70])
-    assert found.table.units["T"] == "°F"
-
-
-def test_lengths_in_headings_stay_places(tmp_path):
-    found = survey([write(tmp_path, "t;5 cm;10 cm\n0;20 °C;21 °C\n60;22 °C;23 °C\n")])
-    assert (found.coords, found.table.units["x"]) == (("x", "t"), "cm")
-    assert found.table.values[found.fields[0]].tolist() == [20, 21, 22, 23]
-
-
-@pytest.mark.parametrize(
-    "cell", ["1A", "TC 1", "12:30", "2024-03-12", "5", "", "3 apples", "1d 02:00:00"]
-)
-def test_what_is_no_amount(cell):
-    assert parse_amount(cell) is None
-
-
-READINGS = [(t, s, 20 + s + t / 60, 45 + s) for t in (0, 60, 120) for s in (1, 2)]
-LONG = "time,sensor,quantity,value,unit\n" + "".join(
-    f"{t},S{s},temperature,{T},degC\n{t},S{s},humidity,{h},%\n" for t, s, T, h in READINGS
-)
-PLACES_unstacked = "sensor,x [m]\nS1,0.1\nS2,0.5\n"
-EXPECTED = [T for _, _, T, _ in READINGS]
-
-
-def test_each_quantity_is_a_column(tmp_path):
-    files = [write(tmp_path, LONG), write(tmp_path, PLACES_unstacked, "places.csv")]
-    found = survey(files, measured=("T",), axes=("x", "t"))
-    assert (found.columns, found.unused) == ({"t": "time", "T": "temperature"}, ("humidity",))
-    assert found.table.values["T"].tolist() == EXPECTED
-    assert found.table.values["x"].tolist() == [0.1, 0.5] * 3
-    assert (found.table.units["T"], found.repeated, found.hidden) == ("degC", 0, {})
-    assert "2 quantities below each other, by 'quantity'" in found.table.notes
-    assert survey(files, measured=("u",), axes=("x", "t")).columns["u"] == "temperature"
-    both = survey(files)
-    assert both.fields == ("temperature", "humidity")
-    assert both.table.values["humidity"].tolist() == [h for *_, h in READINGS]  # in shared rows
-
-
-def test_what_is_there_twice_and_what_is_lost_have_rows(tmp_path):
-    path = write(tmp_path, "t,x,parameter,value\n0,0,a,1\n0,0,a,2\n0,0,b,3\n1,0,b,4\n1,0,,5\n")
-    found = read_columns(path, coords=("x", "t"), fields=("a", "b"))
-    np.testing.assert_array_equal(found.values["a"], [1, 2, np.nan])
-    np.testing.assert_array_equal(found.values["b"], [3, np.nan, 4])
-    assert found.lines is not None
-    assert found.lines.tolist() == [2, 3, 5]
-
-
-def test_other_languages_have_quantities(tmp_path):
-    rows = "0;0,1;Temperatur [°C];20,5\n0;0,1;Feuchte [%];45\n1;0,1;Feuchte [%];46\n"
-    text = f"Zeit;x;Messgröße;Wert\n{rows}"
-    found = survey([write(tmp_path, text)], measured=("T",))
-    assert (found.table.values["T"].tolist(), found.table.units["T"]) == ([20.5], "°C")
-
-
-def test_names_of_sensors_may_stand_for_quantities(tmp_path):
-    rows = "".join(f"{t},TC{s},{20 + s + t}\n" for t in (0, 60) for s in (1, 2))
-    files = [
-        write(tmp_path, f"t,variable,value\n{rows}"),
-        write(tmp_path, "name,x\nTC1,0\nTC2,1\n", "p.csv"),
-    ]
-    found = survey(files, measured=("T",), axes=("x", "t"))
-    assert found.table.values["T"].tolist() == [21, 22, 81, 82]
-    assert found.table.values["x"].tolist() == [0, 1, 0, 1]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("t,x,metric,value\n0,0,rpm,20\n0,0,hum,45\n", "none of them is called 'T'"),
-        ("t,x,metric,value\n0,0,T,a\n0,0,h,45\n0,1,T,5\n1,0,T,6\n", "line 2, column 'T': 'a' is"),
-        ("t,x,metric,a,b\n0,0,temp,1,2\n0,0,hum,45,6\n", "several quantities stand below each other"),
-        ("t,x,metric,value,unit\n0,0,temp,1,K\n0,0,hum,4,%\n0,1,temp,6,degC\n", "line 4: 'temp' is in"),
-    ],
-)  # fmt: skip
-def test_what_nobody_can_tell_is_refused(tmp_path, text, message):
-    with pytest.raises(InputError, match=message):
-        survey([write(tmp_path, text)], measured=("T",))
-
-
-def test_the_column_of_all_values_is_no_field(tmp_path):
-    with pytest.raises(InputError, match=r"no column 'value'.*temperature, humidity"):
-        read_columns(
-            write(tmp_path, LONG), coords=("t",), fields=("T",), columns={"t": "time", "T": "value"}
-        )
