@@ -46,10 +46,6 @@ def init(
     dialect: Annotated[
         list[str], typer.Option(help='How the files are written: decimal=",".')
     ] = [],  # noqa: B006
-    shape: Annotated[
-        str | None,
-        typer.Option("--shape", help="An obstacle in the domain: disk, polygon, ball, ..."),
-    ] = None,
 ) -> None:
     """Write a commented run file for an equation of the library, or for one given as text; with
     --from, from files of readings: coordinates, fields, domain, units and what is hidden."""
@@ -70,7 +66,7 @@ def init(
             words = [*(equation or []), *named]
             if not words:
                 raise InputError("name an equation, such as heat, or files with --from.")
-            text = template(words if len(words) > 1 else words[0], shape)
+            text = template(words if len(words) > 1 else words[0])
             said = "name your file of readings in it"
         with in_one_piece(output) as path:
             path.write_text(text, encoding="utf-8")

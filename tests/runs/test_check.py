@@ -145,12 +145,6 @@ def test_a_shape_is_drawn_also_where_readings_are_outside(tmp_path):
     assert "walls: hole" in found.output
 
 
-def test_a_run_file_with_an_obstacle_is_begun(tmp_path):
-    wanted = ["init", "poisson", "--shape", "disk", "-o", str(tmp_path / "run.toml")]
-    assert CliRunner().invoke(app, wanted).exit_code == 0
-    assert "[domain.shape]" in (tmp_path / "run.toml").read_text()
-
-
 def test_an_equation_that_grows_is_doubted_with_the_line_to_write(home):
     run = load_run(home / "run.toml", ["pde={equations=['u_t = -0.01*u_xx']}"])
     with pytest.warns(pgt.DoubtWarning, match=r"ill-posed forward in time.*'u_t = 0\.01\*u_xx'"):
