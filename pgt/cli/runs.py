@@ -249,7 +249,7 @@ def _two_columns(rows: Sequence[tuple[str, str]], title: str) -> Table:
 def _again(
     run_file: Path, output: Path, overrides: Sequence[str], seconds: float | None, folds: int | None
 ) -> str:
-    """The command that continues a run: with what was laid over its file, for else it is another run."""
+    """The command that continues a run, with the same overrides, without which it is another run."""
     words = ["pgt", "fit", str(run_file), "-o", str(output), "--resume"]
     words += [word for override in overrides for word in ("--set", override)]
     words += ["--seconds", str(seconds)] if seconds is not None else []
@@ -283,7 +283,7 @@ def _held_out(verdict: Verdict, folds: "CrossValidation | None", in_turn: bool) 
 
 
 def _of_spread(relative: float | None, found: HeldOutError) -> float | None:
-    """A number that is relative to the size of the readings, relative to their spread."""
+    """An error over the size of the readings, as one over their spread."""
     if relative is None or not found.relative or found.of_spread is None:
         return None
     return relative * found.of_spread / found.relative

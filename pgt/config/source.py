@@ -31,7 +31,7 @@ LocatedError.__module__ = "pgt"
 
 @dataclass(frozen=True)
 class Source:
-    """What was read: `places` says for each key "line 12", or "--set" where the command line set it."""
+    """A run file; `places` has for each key its line, "line 12", or "--set" for the command line."""
 
     path: Path
     text: str
@@ -47,7 +47,7 @@ class Source:
         return LocatedError(f"{self.path}, {place}{name}: {message}")
 
     def order(self, key: Key) -> int:
-        """Where a key stands, for picking the first mistake; what was set by hand comes last."""
+        """The line of a key, by which the first mistake is chosen; settings of --set come last."""
         place = next(
             (p for n in range(len(key), 0, -1) if (p := self.places.get(key[:n]))), "line 0"
         )
@@ -74,7 +74,7 @@ def read_source(path: str | Path, overrides: Sequence[str] = ()) -> Source:
     except ValueError as error:  # of which tomllib.TOMLDecodeError is one
         raise _syntax_error(path, text, error) from None
     for override in overrides:
-        _lay_over(path, data, places, override)
+        _apply_override(path, data, places, override)
     return Source(path, text, data, places, tuple(overrides))
 
 
@@ -164,8 +164,8 @@ def _syntax_error(path: Path, text: str, error: ValueError) -> InputError:
     )
 
 
-def _lay_over(path: Path, data: dict, places: dict[Key, str], override: str) -> None:
-    """Set one value in `data`, making tables on the way, and note that it came from outside."""
+def _apply_override(path: Path, data: dict, places: dict[Key, str], override: str) -> None:
+    """Set one value in `data`, and make the tables around it; its place becomes --set."""
 
     def wrong(why: str) -> InputError:
         return InputError(f"{path}, {OVERRIDE} {override}: {why}")

@@ -45,7 +45,7 @@ def template_from(
     folder: Path,
     pde: str | Sequence[str] | None = None,
 ) -> str:
-    """A commented run file for data that were looked at; without an equation, with one to fill in."""
+    """A commented run file for surveyed data; without an equation, it has one to fill in."""
     if pde is None:
         about = About("", box=found.bounds, measured=found.fields)
         lines = [from_data.equation(found)]
@@ -65,13 +65,13 @@ def fitting(found: Survey, pde: str | Sequence[str] | None) -> Survey:
 
 
 def is_steady(pde: str | Sequence[str], coords: Sequence[str]) -> bool:
-    """Whether an equation of the library is asked for without a time, and can do without."""
+    """Whether a registered equation is used without time, and has a steady form."""
     kind = parts("equation").get(pde) if isinstance(pde, str) else None
     return kind is not None and "t" not in coords and "steady" in signature(kind).parameters
 
 
 def measured_by(pde: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The fields of an equation, those first that are usually measured."""
+    """The fields of an equation that are usually measured."""
     return tuple(_equation(pde)[0].measured) if pde is not None else ()
 
 
@@ -97,7 +97,7 @@ def _check_axes(about: About, found: Survey) -> None:
 
 
 def _hint(axis: str, found: Survey) -> str:
-    """What else may be meant where an axis is missing."""
+    """A hint on how to give a missing axis."""
     read = (*found.columns.values(), *found.unused)
     return explain_angles(read) or explain_sensor_positions(axis)
 
@@ -115,7 +115,7 @@ def _with_units(lines: Sequence[str], pde: str | Sequence[str], found: Survey) -
 
 
 def _as_amount(line: str, unit: str) -> str:
-    """The number of a line with its unit; nothing where it is no number."""
+    """The number of a line with its unit; empty where the value is no number."""
     value = tomllib.loads(line).popitem()[1]
     return f"{value:g} {unit}" if isinstance(value, int | float) else ""
 
@@ -126,7 +126,7 @@ def _equation(pde: str | Sequence[str]) -> tuple[About, list[str]]:
 
 
 def _named(name: str) -> tuple[About, list[str]]:
-    """A registered equation: what it says of itself, and what it needs."""
+    """The description of a registered equation, and the lines of [pde] with its coefficients."""
     known = parts("equation")
     if name not in known:
         meant = did_you_mean(_without_axes(name, known), known)
@@ -146,7 +146,7 @@ def _named(name: str) -> tuple[About, list[str]]:
 
 
 def _without_axes(name: str, known: Container[str]) -> str:
-    """In "heat_2d" the axes are those of the data."""
+    """The name of an equation without its dimension: "heat" for "heat_2d"."""
     base = re.sub(r"_?[123]d$", "", name.lower())
     return base if base in known else name
 
@@ -161,7 +161,7 @@ def _text(texts: Sequence[str]) -> tuple[About, list[str]]:
         CARTESIAN
     )
     if not axes - {"t"} and any(found["of"] for found in derived):
-        axes |= {"x", "y"}  # a Laplacian alone does not say over which
+        axes |= {"x", "y"}  # a Laplacian alone does not name its axes
     others = [n for n in names if not _DERIVED.fullmatch(n) and n not in {*CARTESIAN, *CONSTANTS}]
     coefficients = [name for name in others if name not in fields]
     for name in coefficients:
@@ -174,7 +174,7 @@ def _text(texts: Sequence[str]) -> tuple[About, list[str]]:
 
 
 def _guessed(pde: AbstractPDE) -> About:
-    """Where to begin with any equation: what might be known are the start, and the values at walls."""
+    """A starting point for any equation: its start, and the values at walls, may be known."""
     value = {pde.fields[0]: 0}
     initial = ({"kind": "initial", **value},) if "t" in pde.coords else ()
     walls = ({"kind": "dirichlet", **value},) if pde.coords != ("t",) else ()
