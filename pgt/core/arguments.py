@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pgt.core.parser import AXES
-
+# Coordinates in their order. r and θ are names like any other where a domain has no such axis.
+AXES = ("r", "θ", "x", "y", "z", "t")
 # How a model may be fitted: methods/plan.py.
 MethodName = Literal["closed-form", "solver", "second-order", "first-order"]
 

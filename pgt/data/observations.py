@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from pgt.core.arguments import Seed
 from pgt.core.checked import checked
-from pgt.core.errors import InputError
+from pgt.core.errors import InputError, closest
 from pgt.data import _checks, _readers
 from pgt.data.dates import text, without_dates
 from pgt.data.domain import AXES, Domain, Real
@@ -277,9 +277,7 @@ class Observations(eqx.Module):
         fields = _checks.check_names("fields", fields)
         for name in self.fields:
             if name not in fields:
-                raise InputError(
-                    f"the observed field {name!r} is unknown.{_checks.closest(name, fields)}"
-                )
+                raise InputError(f"the observed field {name!r} is unknown.{closest(name, fields)}")
         column = np.array([self.fields.index(f) if f in self.fields else 0 for f in fields])
         present = np.array([f in self.fields for f in fields])
         weight = present.astype(self.values.dtype)

@@ -28,11 +28,10 @@ from pgt.data.shape_points import (
     weigh_by_distance,
 )
 from pgt.geometry import shape as shapes
-from pgt.geometry import solid as of_space
 from pgt.geometry.low_discrepancy import evenly
-from pgt.geometry.plane import Rectangle
 from pgt.geometry.set_operations import Intersection
 from pgt.geometry.shape import AbstractShape, Boundary
+from pgt.geometry.simple_shapes import Box, Rectangle
 from pgt.geometry.walls import COUNTS, kept, kept_of, to_walls
 
 # Points outside the shape by less than this share of the box diagonal count as inside: readings on a wall
@@ -82,7 +81,7 @@ class Body:
         return Intersection(self.shape, self.case)
 
     @cached_property
-    def case(self) -> Rectangle | of_space.Box:
+    def case(self) -> Rectangle | Box:
         """The box as a shape."""
         return as_shape(self.box)
 
@@ -297,10 +296,10 @@ def check_shape(shape, box: Bounds, periodic: Sequence[str]) -> AbstractShape:
     return cut_shape
 
 
-def as_shape(box: Bounds) -> Rectangle | of_space.Box:
+def as_shape(box: Bounds) -> Rectangle | Box:
     """The spatial part of a box as a shape."""
     space = box.along(box.spatial_axes)
-    make_box = Rectangle if len(space.axes) == 2 else of_space.Box
+    make_box = Rectangle if len(space.axes) == 2 else Box
     return make_box(*space.limits, name="the box")
 
 

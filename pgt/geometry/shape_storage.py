@@ -9,11 +9,10 @@ import numpy as np
 from pgt.core.errors import InputError
 from pgt.geometry.formula import Formula
 from pgt.geometry.placement import Placed
-from pgt.geometry.plane import Disk, Ellipse, Rectangle
 from pgt.geometry.polygon import Polygon
 from pgt.geometry.set_operations import Complement, Difference, Intersection, Union
 from pgt.geometry.shape import AbstractShape, set_fields
-from pgt.geometry.solid import Ball, Box, Cylinder
+from pgt.geometry.simple_shapes import Ball, Box, Cylinder, Disk, Ellipse, Rectangle
 from pgt.geometry.surface import Surface
 
 KINDS: dict[str, type[AbstractShape]] = {

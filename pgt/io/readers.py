@@ -14,7 +14,7 @@ import numpy as np
 
 from pgt.core.checked import checked
 from pgt.core.dialect import Dialect
-from pgt.core.errors import InputError
+from pgt.core.errors import InputError, closest
 from pgt.core.registry import parts
 from pgt.data import Domain, Observations
 from pgt.data._checks import (
@@ -22,7 +22,6 @@ from pgt.data._checks import (
     check_names,
     check_points,
     check_units,
-    closest,
 )
 from pgt.data.observations import check_limits
 from pgt.io.column_aliases import (
