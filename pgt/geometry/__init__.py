@@ -10,7 +10,7 @@ walls             the boundary of a shape that combines others
 wall_features     holes and reentrant corners, where fields are rough
 point_location    parts of walls by a condition; bins for searches
 low_discrepancy   evenly spread points of the unit cube
-shape_files, shape_storage    shapes from files, and as plain data
+shape_files       shapes from files
 """
 
 from pgt.geometry.formula import Formula as Formula

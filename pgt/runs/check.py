@@ -210,7 +210,7 @@ def _held_out(readings: Observations, task: Task) -> str:
 def _budget(task: Task) -> str:
     training, polish = task.training, task.training.polish
     if not task.model.is_trained:
-        return f"{how_solved(task)}, in seconds"
+        return f"{_how_solved(task)}, in seconds"
     if training.steps == 0 and polish:
         length = f"{polish.iterations}" if polish.seconds is None else f"{polish.seconds:g} s of"
         return f"{length} second-order steps on all weights"
@@ -219,7 +219,7 @@ def _budget(task: Task) -> str:
     return f"{length} of {optimiser}, {training.collocation} collocation points"
 
 
-def how_solved(task: Task) -> str:
+def _how_solved(task: Task) -> str:
     """How a model without training steps is computed."""
     if isinstance(task.model, Solver) and not len(task.problem.observations):
         return "solved on a mesh"
