@@ -354,8 +354,10 @@ def _has_width(half: Float[Array | np.ndarray, "n d"]) -> Bool[np.ndarray, " d"]
 
 # ------------------------------------------------------------------------------- limits of precision
 
-LARGEST_NUMBER, SMALLEST_NUMBER = 1e30, 1e-30  # products of two such numbers still have digits
-FARTHEST_ORIGIN = 1e11  # in extents; farther away double precision can hardly tell positions apart
+MAX_MAGNITUDE, MIN_MAGNITUDE = 1e30, 1e-30  # products of two such numbers still have digits
+MAX_RELATIVE_OFFSET = (
+    1e11  # in extents; farther away double precision can hardly tell positions apart
+)
 
 
 def check_limits(observations: Observations, domain: Domain) -> None:
@@ -363,7 +365,7 @@ def check_limits(observations: Observations, domain: Domain) -> None:
     for axis, extent in zip(domain.axes, domain.extent, strict=True):
         _check_size(f"axis {axis} has the length", extent)
     offset = np.maximum(np.abs(domain.lower), np.abs(domain.upper)) / domain.extent
-    if offset.max() > FARTHEST_ORIGIN:
+    if offset.max() > MAX_RELATIVE_OFFSET:
         axis = domain.axes[int(offset.argmax())]
         raise InputError(
             f"axis {axis} runs over {domain.bounds(axis)}: beside its offset even double "
@@ -380,10 +382,10 @@ def check_limits(observations: Observations, domain: Domain) -> None:
 
 
 def _check_size(what: str, size: float) -> None:
-    if not SMALLEST_NUMBER <= size <= LARGEST_NUMBER:
+    if not MIN_MAGNITUDE <= size <= MAX_MAGNITUDE:
         raise InputError(
             f"{what} {size:g}, which single precision cannot work with; choose a unit in which the "
-            f"numbers lie between {SMALLEST_NUMBER:g} and {LARGEST_NUMBER:g}."
+            f"numbers lie between {MIN_MAGNITUDE:g} and {MAX_MAGNITUDE:g}."
         )
 
 

@@ -23,7 +23,7 @@ from pgt.models.features import Features
 from pgt.models.mesh_solution import Solver
 from pgt.nn.trees import count_parameters
 from pgt.physics import Equation
-from pgt.physics.conditions import TOUCHED, on_ends, warn_of_overlap
+from pgt.physics.conditions import MIN_SHARED_PART, on_ends, warn_of_overlap
 from pgt.physics.equation_checks import (
     check_dimensions,
     check_homogeneous,
@@ -164,7 +164,7 @@ def _shape(domain: Domain) -> str:
     share = domain.volume / float(np.prod(domain.extent))
     shared = {name: on_ends(domain, name) for name in domain.wall_names}
     walls = [
-        f"{name} ({part:.0%} of it on ends of the box)" if part > TOUCHED else name
+        f"{name} ({part:.0%} of it on ends of the box)" if part > MIN_SHARED_PART else name
         for name, part in shared.items()
     ]
     return f"{share:.3g} of the box; walls: {', '.join(walls)}"
