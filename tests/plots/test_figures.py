@@ -8,7 +8,6 @@ import xarray as xr
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 
-import pgt
 from pgt import plots
 from pgt.core.errors import InputError
 from pgt.core.stage import Stage
@@ -185,15 +184,6 @@ def test_convergence_names_every_curve_without_overlap():
     assert axes.get_yscale() == "log"
 
 
-def test_loss_contributions_are_shares_of_the_sum():
-    axes = plots.loss_contributions(history_of_figures(), ["data", "heat"]).axes[0]
-    assert [text.get_text() for text in axes.texts] == ["data", "heat"]
-    top_of_data = axes.collections[0].get_paths()[0].vertices[:, 1].max()
-    assert top_of_data == pytest.approx(0.25)
-    axes = plots.loss_contributions(history_of_figures()).axes[0]
-    assert [text.get_text() for text in axes.texts] == ["data", "heat", "ic"]
-
-
 def test_terms_can_be_chosen_and_an_error_that_was_not_held_out_is_not_drawn():
     nothing = history_of_figures().assign(held_out=("step", np.full(300, np.nan)))
     axes = plots.convergence(nothing, ["heat"]).axes[0]
@@ -241,7 +231,6 @@ def test_no_global_figures():
         (lambda: plots.compare(flow(), flow(), at={"t": [0.0, 1.0]}), "one value"),
         (lambda: plots.convergence(history_of_figures() * 0), "'data' has no positive value"),
         (lambda: plots.convergence(history_of_figures(), ["data", "bc"]), r"\['bc'\].*holds.*'heat'"),
-        (lambda: plots.loss_contributions(history_of_figures().drop_vars("loss")), "give result.history"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(call, message):
@@ -300,40 +289,3 @@ def test_a_folder_is_no_place_for_a_picture(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="name another place"):
         plots.save(Figure(), "")
-
-
-# ------------------------------------------------------------------------------- unseen systems
-
-ROW = {"clean_median": 0.01, "clean_tenth": 0.03, "noisy_median": 0.02, "noisy_tenth": 0.05}
-ERRORS = {"64": {k: v / 2 for k, v in ROW.items()}, "16": ROW}
-
-
-def test_errors_are_drawn_in_the_order_of_their_numbers():
-    axes = plots.unseen(ERRORS).axes[0]
-    clean, noisy = axes.lines
-    np.testing.assert_allclose(clean.get_xdata(), [16, 64])
-    np.testing.assert_allclose(clean.get_ydata(), [0.01, 0.005])
-    np.testing.assert_allclose(noisy.get_ydata(), [0.02, 0.01])
-    assert [text.get_text() for text in axes.texts] == ["clean readings", "5 % noise"]
-
-
-def test_each_system_has_a_row_with_its_error():
-    truth = pgt.datasets.heat(x=9, t=9)
-    figure = plots.unseen(ERRORS, [(truth, 1.1 * truth, pgt.sample(truth, n=5))] * 2)
-    titles = [axes.get_title() for axes in figure.axes]
-    assert titles.count("answer") == 1
-    assert sum("|error|" in title for title in titles) == 2
-
-
-def test_answers_on_another_grid_are_refused():
-    truth = pgt.datasets.heat(x=9, t=9)
-    with pytest.raises(pgt.InputError, match="different grids"):
-        plots.unseen(ERRORS, [(truth, truth.isel(x=slice(1, None)), pgt.sample(truth, n=5))])
-
-
-@pytest.mark.parametrize(
-    "errors", [{}, {"a": ROW}, {"16": {}}, {"16": {"clean_median": 0.1}}, {"0": ROW}]
-)
-def test_a_card_without_errors_is_refused(errors):
-    with pytest.raises(pgt.InputError, match="card's errors"):
-        plots.unseen(errors)
