@@ -45,10 +45,6 @@ def test_each_is_what_it_would_be_by_itself(solved):
         assert result.history.step.to_numpy().tolist() == fit.history.step
 
 
-def test_the_gate_is_passed_once(solved):
-    assert solved[1] == ["in", "out"]
-
-
 def test_every_network_has_its_own_readings():
     together = BatchedSeeds.of([task(0), task(1)])
     first, second = (problem.observations.points for problem in together.problems)

@@ -30,25 +30,6 @@ def test_smoke_leaves_out_no_method_and_compiles_quickly():
     assert held_out == {0.0}
 
 
-def test_the_tables_of_the_paper_are_complete():
-    wake = {(run.method, run.recipe, run.budget) for run in runs("wake", "gpu")}
-    rivals = {"pinn", "siren", "siren-pde", "wire", "wire-pde", "fno", "deeponet", "pinnsformer"}
-    ways = {(recipe, budget) for recipe in ("ours", "authors") for budget in ("seconds", "steps")}
-    for method in rivals | {"pgt", "pgt-anchors"}:
-        newton = {("newton", "seconds")} if METHODS[method].physics and method != "pgt" else set()
-        assert {(r, b) for m, r, b in wake if m == method} == ways | newton
-    closed = {"rbf", "gp", "features"}
-    assert closed <= {method for method, _, _ in wake}
-    for problem in {run.problem for run in runs("heat", "cpu")}:
-        methods = {run.method for run in runs("heat", "cpu") if run.problem == problem}
-        assert methods >= closed | {"pgt", "pinn", "siren", "siren-pde"}
-    assert len(runs("ablation", "gpu")) == 7
-    levels = {run.problem.noise for run in runs("noise", "gpu")}
-    assert levels == {0.0, 0.01, 0.02, 0.05, 0.10, 0.20}
-    assert {run.problem.readings for run in runs("gamma", "gpu")} == {75, 150, 500, 1500}
-    assert {run.problem.readings for run in runs("heat", "cpu")} == {100, 200, 500}
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -5,13 +5,11 @@ import dataclasses
 import numpy as np
 from made_records import made, store
 
-from pgt_bench.experiments import GAMMA, NOISE
+from pgt_bench.experiments import GAMMA
 from pgt_bench.figures import (
     COLOURS,
-    FIGURES,
     gamma_ratios,
     heat_convergence,
-    noise_curves,
 )
 from pgt_bench.records import Records
 
@@ -24,10 +22,6 @@ def stored(folder, methods):
         if first and run.method in methods and (run.recipe, run.budget) == ("ours", "seconds"):
             store(folder, run, made(run))
     return shown
-
-
-def test_without_records_there_is_no_figure(tmp_path):
-    assert [make(Records(tmp_path)) for make in FIGURES.values()] == [None] * len(FIGURES)
 
 
 def test_curves_are_roots_of_the_data_loss_over_steps_and_seconds(tmp_path):
@@ -47,19 +41,6 @@ def test_curves_are_roots_of_the_data_loss_over_steps_and_seconds(tmp_path):
 def store_seed(folder, run, seed, error):
     seeded = dataclasses.replace(run, seed=seed)
     store(folder, seeded, made(seeded, error))
-
-
-def test_a_mean_has_bars_from_the_smallest_to_the_largest(tmp_path):
-    shown = Records(tmp_path)
-    run = next(r for r in shown.runs("noise") if r.method == NOISE[0] and r.problem.noise == 0.05)
-    for seed, error in enumerate((1e-3, 2e-3, 6e-3)):
-        store_seed(tmp_path, run, seed, error)
-    figure = noise_curves(shown)
-    assert figure is not None
-    (drawn,) = figure.axes[0].containers
-    line, _, (bars,) = drawn.lines
-    np.testing.assert_allclose(line.get_xydata(), [[0.05, 6e-3]])  # u and 3u: twice the mean of u
-    np.testing.assert_allclose(bars.get_segments()[0], [[0.05, 2e-3], [0.05, 12e-3]])
 
 
 def test_a_kernel_is_compared_with_none_seed_by_seed(tmp_path):

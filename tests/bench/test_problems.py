@@ -3,7 +3,7 @@
 import pytest
 
 import pgt
-from pgt_bench.problems import ONE_MODE, HeatProblem, WakeProblem, middle_of
+from pgt_bench.problems import ONE_MODE, HeatProblem, WakeProblem
 
 
 def test_noise_of_the_wake_is_the_papers():
@@ -17,13 +17,6 @@ def test_noise_of_the_wake_is_the_papers():
     assert (clean.observations.points == noisy.observations.points).all()
 
 
-def test_a_hidden_field_is_never_read():
-    hidden = WakeProblem(50, hidden=("p",)).load(0)
-    assert hidden.observations.fields == ("u", "v", "p")
-    assert not hidden.observations.mask[:, 2].any()
-    assert hidden.observations.mask[:, :2].all()
-
-
 def test_the_given_values_of_heat_are_its_own():
     setup = HeatProblem(20, ONE_MODE).load(0)
     truth = pgt.datasets.heat(diffusivity=0.01)
@@ -31,8 +24,3 @@ def test_the_given_values_of_heat_are_its_own():
     assert judged["volume"]["relative_l2"]["u"] == 0
     assert {condition.kind for condition in setup.conditions} == {"bc", "ic"}
     assert HeatProblem(20, known=False).load(0).conditions == ()
-
-
-def test_the_middle_snapshot_survives_thinning():
-    setup = WakeProblem(30).load(0, every=20)
-    assert float(middle_of(setup.truth).t[0]) == pytest.approx(10.0)

@@ -8,7 +8,7 @@ import pytest
 from compiled_programs import let_go_of_compiled_programs
 
 from pgt_bench import runner
-from pgt_bench.experiments import TABLES, WAYS, Run, has_recipe, runs
+from pgt_bench.experiments import TABLES, Run, has_recipe, runs
 from pgt_bench.methods import METHODS, REFERENCES
 from pgt_bench.presets import PRESETS, scale_of
 from pgt_bench.problems import HeatProblem, WakeProblem
@@ -64,16 +64,6 @@ def test_a_sweep_continues_where_it_stopped(tmp_path, monkeypatch):
     assert told == [(todo[0], False), (todo[1], True), (todo[1], False)]
 
 
-def test_an_interrupted_run_leaves_nothing(tmp_path, monkeypatch):
-    def interrupted(group, gate):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(runner, "execute", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        sweep(runs("heat", "smoke", ("rbf",)), tmp_path, lambda run, record: None)
-    assert not list(tmp_path.rglob("*.json"))
-
-
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.usefixtures("optimised")
 def test_only_smoke_is_compiled_without_optimisation(preset, monkeypatch):
@@ -112,15 +102,6 @@ def test_recipes_and_budgets():
     assert noisy.polish.evidence
     assert not ours.polish.evidence
     assert settings(problem=WakeProblem(noise=0.1)).hold_out > 0 == settings().hold_out
-
-
-def test_every_method_gets_second_order_steps_on_the_wake_too():
-    scale = scale_of("wake", "gpu")
-    for method in WAYS["newton", "seconds"]:
-        newton = settings(method, "newton", problem=WakeProblem(), preset="gpu")
-        assert newton.seconds + newton.polish.seconds == pytest.approx(scale.seconds)
-        assert not newton.polish.evidence
-    assert not settings("pinn", problem=WakeProblem(), preset="gpu").polish
 
 
 def test_seeds_are_trained_at_once_where_nothing_is_solved_one_by_one(tmp_path):

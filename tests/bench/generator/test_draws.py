@@ -26,24 +26,3 @@ def test_a_state_ends_as_it_says_and_is_at_most_one(draw, ends, shape):
         np.testing.assert_allclose(sides[::2], sides[1::2], atol=1e-9)
     period = start.period
     np.testing.assert_allclose(start.values(place + period), values, atol=1e-9)
-
-
-def test_kinks_are_kinks_and_peaks_are_narrow(draw):
-    place = np.linspace(0, 1, 2001)
-    bend = {
-        shape: np.abs(np.gradient(np.gradient(state(draw, ("held",), (shape,)).values(place)))).max()
-        for shape in SHAPES
-    }  # fmt: skip
-    assert min(bend["kinked"], bend["sharp"], bend["rough"]) > 3 * bend["smooth"]
-
-
-def test_units_are_drawn_once_and_span_many_decades():
-    draws = [Draw(np.random.default_rng(seed)) for seed in range(200)]
-    lengths = np.array([one.length for one in draws])
-    assert [one.length for one in draws] == lengths.tolist()
-    assert lengths.min() < 1e-4
-    assert lengths.max() > 1e3
-    one = draws[0]
-    low, high = one.bounds(2.0)
-    assert high - low == pytest.approx(2 * one.length)
-    np.testing.assert_allclose(one.unit(np.array([low, high])), [0, 2], atol=1e-9)

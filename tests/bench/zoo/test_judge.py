@@ -41,11 +41,6 @@ def test_a_field_of_which_nothing_is_said():
     assert judge.errors(problem, truth * np.nan)["measured"] is None
 
 
-def test_the_order_of_dimensions_does_not_matter():
-    problem, truth = _truth("kuramoto")
-    assert judge.errors(problem, truth.transpose("x", "t"))["measured"] == 0
-
-
 def test_coverage_counts_points_of_the_grid():
     problem, truth = _truth("layer")
     half = truth.x < 0.4999

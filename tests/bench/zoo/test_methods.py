@@ -3,22 +3,7 @@
 import pytest
 
 from pgt.core.errors import InputError
-from pgt_bench.zoo.methods import BANDS, METHODS, OURS, RIVALS, Method, installed, require_methods
-
-
-def test_rivals_come_from_elsewhere():
-    assert OURS in METHODS
-    assert {"rbf", "gp", "jinns"} == set(RIVALS)
-    assert not {OURS, "features", "siren", "pgt"} & set(RIVALS)
-
-
-def test_all_but_the_bands_compete():
-    assert [name for name, method in METHODS.items() if not method.competes] == [BANDS]
-
-
-def test_an_unknown_method_is_told():
-    with pytest.raises(InputError, match="no method 'krig'; choose some of ours"):
-        require_methods(("gp", "krig"))
+from pgt_bench.zoo.methods import METHODS, Method, installed, require_methods
 
 
 def test_a_method_whose_package_is_missing_is_told(monkeypatch):

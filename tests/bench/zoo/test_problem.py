@@ -30,16 +30,3 @@ def test_noise_is_a_share_of_the_spread():
     added = np.asarray(setup.observations.values)[:, 0] - clean.to_numpy()
     assert added.std() == pytest.approx(setup.noise["u"], rel=0.05)
     assert setup.noise["u"] == pytest.approx(0.05 * clean.to_numpy().std())
-
-
-def test_another_seed_reads_elsewhere():
-    first, second, again = (catalogue.get("layer").load(seed).observations for seed in (0, 1, 0))
-    assert (first.points == again.points).all()
-    assert not np.array_equal(first.points, second.points)
-
-
-def test_stations_stand_still_and_a_part_is_all_that_is_seen():
-    x = np.asarray(catalogue.get("thermocouples").load(0).observations.points)[:, 0]
-    assert len(np.unique(x)) == 6
-    part = np.asarray(catalogue.get("half-string").load(0).observations.points)[:, 0]
-    assert part.max() <= 1.4

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt_bench.zoo.truth import Formula, Solved, even, given
+from pgt_bench.zoo.truth import Formula, given
 
 
 def _field(x, t):
@@ -25,19 +25,6 @@ def test_a_formula_on_a_grid_and_at_a_point():
         [float(grid.u.sel(x=0.5, t=1.0)), float(grid.v.sel(x=0.5, t=1.0))], rel=1e-6
     )
     assert truth.on(BOX) is grid
-
-
-def test_a_solver_runs_once():
-    runs = []
-    truth = Solved(lambda: runs.append(1) or Formula(_field, (3, 3)).on(BOX))
-    assert truth.on(BOX) is truth.on(BOX)
-    assert len(runs) == 1
-
-
-def test_a_periodic_axis_has_no_second_end():
-    ring = pgt.Domain(x=(0, 1), t=(0, 1), periodic=("x",))
-    assert even(ring, "x", 4).tolist() == [0, 0.25, 0.5, 0.75]
-    assert even(ring, "t", 3).tolist() == [0, 0.5, 1]
 
 
 def test_a_field_of_a_formula_serves_as_a_condition():
