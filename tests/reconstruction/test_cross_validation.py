@@ -7,7 +7,6 @@ import json
 import sys
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from typer.testing import CliRunner
 
 import pgt
 from pgt.cli import app
-from pgt.core.errors import InputError
 from pgt.data.splits import blocks, folds
 from pgt.methods.finished_fit import Fit
 from pgt.runs.folder import FOLDS
@@ -44,23 +42,6 @@ def test_errors_by_hand():
     assert error.relative == pytest.approx(np.sqrt(2) / 5)
     assert error.by_fold == pytest.approx((0.0, 1 / size))
     assert error.spread == pytest.approx(1 / size / np.sqrt(2))
-
-
-def test_a_fold_without_a_reading_of_the_field_has_no_error():
-    error = record(fold=(0, 2, 2, 1)).errors["u"]
-    assert error.by_fold[1] is None
-    assert error.spread == pytest.approx(np.std([error.by_fold[0], error.by_fold[2]], ddof=1))
-    assert record(fold=(0, 0, 0, 1)).errors["u"].spread is None
-
-
-def test_readings_that_are_all_zero_have_no_relative_error():
-    error = record(values=(0.0,) * 4, guess=(2.0,) * 4, fold=(0, 0, 1, 1)).errors["u"]
-    assert (error.rmse, error.relative, error.by_fold, error.spread) == (
-        2.0,
-        None,
-        (None,) * 2,
-        None,
-    )
 
 
 def test_all_readings_judge_beside_interpolation_of_the_others():
@@ -152,17 +133,6 @@ def test_the_pooled_error_is_that_of_the_fits(plain):
     assert error.relative**2 == pytest.approx(np.dot(shares, np.square(error.by_fold)))
 
 
-def test_a_reading_does_not_change_its_own_prediction(plain):
-    """Another value at one place moves the others' predictions, never that of its own fold's fit."""
-    found = readings()
-    values = found.values.copy()
-    values[5] += 3.0
-    changed = validated(replace(found, values=values), model=network(found))
-    same = plain.fold == plain.fold[5]
-    np.testing.assert_array_equal(changed.predictions[same], plain.predictions[same])
-    assert np.abs(changed.predictions[~same] - plain.predictions[~same]).max() > 1e-6
-
-
 def test_hidden_rows_are_in_no_fold_and_folds_can_be_blocks(monkeypatch):
     found = readings()
     mask = found.mask.copy()
@@ -202,20 +172,6 @@ def killed_in_the_second_fit(monkeypatch) -> list:
 
     monkeypatch.setattr(module, "fit_task", killed)
     return calls
-
-
-def test_finished_folds_are_remembered_and_belong_to_their_run(plain, tmp_path, monkeypatch):
-    found, calls = readings(), killed_in_the_second_fit(monkeypatch)
-    with pytest.raises(KeyboardInterrupt):
-        validated(found, checkpoint=tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"fold-1.safetensors"}
-    resumed = validated(found, checkpoint=tmp_path)
-    assert [place.name for place in calls] == ["fold-1", "fold-2", "fold-2", "fold-3"]
-    np.testing.assert_array_equal(resumed.predictions, plain.predictions)
-    others: list[dict[str, Any]] = [{"seed": 3}, {"folds": 4}]
-    for other in (*others, {"training": replace(BRIEF, steps=7)}):
-        with pytest.raises(InputError, match="other settings"):
-            validated(found, checkpoint=tmp_path, **other)
 
 
 # ------------------------------------------------------------------------------- command line

@@ -19,12 +19,9 @@ from pgt.reconstruction import race
 from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.race import (
     NOT_CONVERGED,
-    WORSE_THAN_INTERPOLATION,
     equation_residual,
     is_better,
     is_noise,
-    is_worse_than_interpolation,
-    score,
     why_next,
     with_seconds_left,
 )
@@ -76,27 +73,10 @@ def test_the_next_candidate_has_the_time_that_is_left():
     assert with_seconds_left(unlimited, 10.0) is unlimited
 
 
-def test_training_and_polish_share_the_time_that_is_left():
-    training = pgt.Training(seconds=6.0, polish=pgt.Polish(seconds=4.0))
-    task = with_seconds_left(dataclasses.replace(TASK, training=training), 4.5)
-    assert task.training.seconds == pytest.approx(3.0)
-    assert task.training.polish
-    assert task.training.polish.seconds == pytest.approx(2.0)
-    assert task.requested_training is training
-
-
 def holding_out(count):
     """A rival that was not shown so many readings."""
     rows = np.arange(count)
     return dataclasses.replace(TASK, held_out=READINGS.take(rows), rows_held_out=rows)
-
-
-def test_it_must_predict_better_than_chance_explains():
-    eight, many = holding_out(8), holding_out(len(READINGS))
-    assert is_better(missing_by(0.4), eight, missing_by(1.0), TASK)
-    assert not is_better(missing_by(0.6), eight, missing_by(1.0), TASK)  # 1 - 2/√16 = 0.5
-    assert is_better(missing_by(0.6), many, missing_by(1.0), TASK)
-    assert not is_better(missing_by(None), eight, missing_by(1.0), TASK)
 
 
 def test_sines_are_asked_about_the_readings_that_the_network_was_not_shown():
@@ -167,23 +147,6 @@ def test_without_seconds_a_candidate_that_takes_long_has_to_be_worth_it():
     assert why(free, missing_by(0.1, free.first))
 
 
-def test_the_larger_network_holds_out_the_same_readings():
-    plan = small()
-    task, rival = plan.first, plan.task(1)
-    assert isinstance(rival.model, pgt.SIREN)
-    assert isinstance(rival.training.sampler, pgt.training.Sobol)
-    assert not rival.has_fallback
-    np.testing.assert_array_equal(rival.rows_held_out, task.rows_held_out)
-
-
-def test_with_few_seconds_a_wider_small_network_follows():
-    plan = small(training=pgt.Training(seconds=60.0))
-    first, second = (plan.task(k).model for k in range(2))
-    assert isinstance(second, pgt.PINN)
-    widths = [max(leaf.shape[0] for leaf in jax.tree.leaves(m.tunable())) for m in (first, second)]
-    assert widths[1] > 1.3 * widths[0]
-
-
 def noisy_task(noise):
     """A task whose network predicts the readings up to noise of such a size."""
     task = small().first
@@ -211,21 +174,6 @@ def test_a_misfit_like_noise_ends_the_race():
     wild = dict.fromkeys(task.problem.equation_scales, np.array(1e-6))
     broken = dataclasses.replace(task.problem, equation_scales=wild)
     assert not is_noise(missing_by(0.3 / spread, task), dataclasses.replace(task, problem=broken))
-
-
-def test_where_interpolation_is_better_the_next_candidate_is_fitted():
-    plan = small()
-    poor = missing_by(1.0, plan.first)
-    assert is_worse_than_interpolation(poor, plan.first)
-    assert why(plan, poor) == WORSE_THAN_INTERPOLATION
-
-
-def test_the_residual_of_the_equation_counts():
-    readings = WAVES.aligned(("u", "v"))
-    equation = pgt.Equation("u_t = 0.01*v_x", "v = u_x")
-    task = plan_without_solver(readings, equation, DOMAIN, method="second-order").first
-    untrained = missing_by(0.1, task)
-    assert score(untrained, task) == np.hypot(0.1, equation_residual(untrained, task)) > 0.1
 
 
 def test_an_answer_that_violates_the_equation_does_not_replace_one_that_fulfills_it():
@@ -302,18 +250,3 @@ def test_unknown_coefficients_are_fitted_through_the_solution():
     equation = pgt.Equation("u_t = -k*u", k=pgt.Unknown(0.2, positive=True))
     result = pgt.reconstruct(readings, equation, pgt.Domain(t=(0, 2)), method="solver")
     assert result.parameters["k"] == pytest.approx(0.7, abs=1e-4)
-
-
-def test_a_local_optimum_that_interpolation_beats_is_left_to_another_model():
-    """From a diffusivity sixty times too small, the solver comes to rest far from the readings."""
-    random = np.random.default_rng(4)
-    x, t = (a.ravel() for a in np.meshgrid(np.linspace(0, 1, 7), np.linspace(0, 1, 20)))
-    modes = ((1, 1.0, 0.0), (2, 0.4, 0.5))
-    u = sum(
-        a * np.exp(-0.25 * (k * np.pi) ** 2 * t) * np.sin(k * np.pi * x + b) for k, a, b in modes
-    )
-    readings = {"x": x, "t": t, "u": u + 0.01 * random.standard_normal(len(x))}
-    equation = pgt.Heat(pgt.Unknown(0.25 / 60, positive=True))
-    result = pgt.reconstruct(readings, equation, pgt.Domain(x=(0, 1), t=(0, 1)))
-    assert result.parameters["diffusivity"] == pytest.approx(0.25, rel=0.1)
-    assert [one["outcome"] for one in result.summary["plan"]][1] == "kept"

@@ -1,7 +1,5 @@
 """The result: shapes, names, units, derived quantities, coefficients, and a file and back."""
 
-from dataclasses import replace
-
 import jax
 import numpy as np
 import pytest
@@ -9,12 +7,10 @@ import wavy_result
 import xarray as xr
 
 import pgt
-from pgt.core import serialise
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, NavierStokes2D
-from pgt.problem.checkpoint import TRAINING_FILE
 from pgt.reconstruction import evaluation
-from pgt.reconstruction.result import FILE, Reconstruction, load_stored
+from pgt.reconstruction.result import Reconstruction
 
 DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 3), units={"t": "s"})
 UNITS = {"x": "m", "y": "m", "u": "m s-1", "v": "m s-1"}
@@ -62,21 +58,6 @@ def test_a_grid_is_written_in_parts(flow, tmp_path, monkeypatch, values):
     found = pgt.io.read_field(path)
     xr.testing.assert_allclose(found.drop_vars("outside"), whole.drop_vars("outside"), atol=1e-6)
     np.testing.assert_array_equal(found.outside, whole.outside)
-
-
-def test_a_profile_is_written_to_zarr(flow, tmp_path, capsys):
-    whole = flow.grid(x=5, y=3, at={"t": 0.5})
-    path = flow.to_zarr(tmp_path / "field.zarr", x=5, y=3, at={"t": 0.5}, progress=True)
-    assert "100 %" in capsys.readouterr().err
-    xr.testing.assert_allclose(xr.open_zarr(path).load(), whole, atol=1e-6)
-    with pytest.raises(pgt.InputError, match=r"must end in \.zarr"):
-        flow.to_zarr(tmp_path / "field.nc")
-
-
-def test_what_a_user_looks_through_has_no_internals(flow):
-    shown = {name for name in dir(flow) if not name.startswith("_")}
-    assert {"at", "grid", "to_zarr", "parameters", "summary", "field_error"} <= shown
-    assert not shown & {"record", "members", "evaluation", "evidence"}
 
 
 def test_grid(flow):
@@ -293,24 +274,3 @@ def test_a_polished_fit_survives_a_file_to_the_last_digit(fitted, tmp_path):
     assert again.parameters == fitted.parameters
     xr.testing.assert_identical(again.history, fitted.history)
     assert not jax.config.jax_enable_x64
-
-
-def test_a_fit_without_a_check_has_an_empty_history(fitted):
-    none = replace(fitted, record={"history": {}, "seed": 0})
-    assert none.history.sizes["step"] == 0
-    assert none.summary == {"seed": 0}
-
-
-def test_a_checkpoint_is_no_result(tmp_path):
-    serialise.save(tmp_path, TRAINING_FILE, {"layout": 3, "arrays": [np.zeros(2)]})
-    with pytest.raises(pgt.InputError, match=r"holds a checkpoint.*--resume"):
-        pgt.Reconstruction.load(tmp_path)
-    for end in ("safetensors", "json"):
-        (tmp_path / f"{TRAINING_FILE}.{end}").rename(tmp_path / f"{FILE}.{end}")
-    with pytest.raises(pgt.InputError, match=r"holds a dict, not a Reconstruction"):
-        pgt.Reconstruction.load(tmp_path)
-
-
-def test_what_is_of_the_kind_is_loaded(tmp_path):
-    serialise.save(tmp_path, "state", (1, 2))
-    assert load_stored(tmp_path, "state", tuple) == (1, 2)

@@ -1,7 +1,6 @@
 """The Laplace posterior against Gaussian conditionals and Fisher information in closed form."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -11,10 +10,9 @@ import pytest
 from jaxtyping import Array, Float
 
 import pgt
-from pgt.core.stage import Stage
 from pgt.inference.likelihood import Likelihood
 from pgt.methods.finished_fit import Fit
-from pgt.methods.second_order.gauss_newton import ERROR_BAR_ITERATIONS, polish
+from pgt.methods.second_order.gauss_newton import polish
 from pgt.methods.second_order.least_squares import Residuals, WeightPrior
 from pgt.methods.second_order.residual_rows import RowBlock
 from pgt.models.field_model import AbstractFieldModel
@@ -142,20 +140,6 @@ def test_draws_are_mirrored_and_the_covariance_of_coefficients_exact():
     np.testing.assert_allclose(many.T @ many / 20_000, covariance, atol=2e-3)
 
 
-def test_draws_are_as_far_from_a_fit_as_its_summit_is_and_what_that_leaves_open():
-    """E[δδᵀ] = C + ααᵀ about the fit, whose draws stay in pairs; that of coefficients exactly."""
-    random = np.random.default_rng(2)
-    factor = np.triu(random.standard_normal((5, 5))) + 3 * np.eye(5)
-    ahead = np.array([2.0, 0.0, -1.0, 0.5, 0.3])
-    with jax.enable_x64(True):
-        steps = np.asarray(draw_steps(jnp.asarray(factor), 0.5, 16, 2, ahead))
-        many = np.asarray(draw_steps(jnp.asarray(factor), 0.5, 400_000, 0, ahead))
-    expected = 0.25 * np.linalg.inv(factor.T @ factor) + np.outer(ahead, ahead)
-    np.testing.assert_allclose(many.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(many.T @ many / 400_000, expected, atol=5e-3)
-    np.testing.assert_allclose(steps[:, 3:].T @ steps[:, 3:] / 16, expected[3:, 3:], atol=1e-14)
-
-
 @pytest.mark.slow
 def test_fields_drawn_spread_as_regression_on_solutions_of_the_equation():
     """Quadratics that obey u_t + u_x = 0 are quadratics in x − t: regression with three unknowns.
@@ -214,19 +198,6 @@ def test_the_interval_of_a_diffusivity_is_as_narrow_as_fisher_information_allows
 
 
 @pytest.mark.slow
-def test_a_steady_linear_profile_does_not_determine_the_diffusivity():
-    """u_t = 0 and u_xx = 0: every diffusivity is right."""
-    readings = measured(lambda x, t: x, 40, 0.01)
-    pde = pgt.Heat(pgt.Unknown(0.05, positive=True))
-    _, members, _ = fitted(readings, pde, tensor(4, 4))
-    found = intervals(members)["diffusivity"]
-    assert not found.determined
-    assert "not determined" in found.note
-    assert found.lower < 0.5 * found.value
-    assert found.upper > 2 * found.value
-
-
-@pytest.mark.slow
 def test_speed_and_diffusivity_of_a_travelling_gaussian_lie_in_their_intervals():
     speed, diffusivity = 0.4, 0.03
 
@@ -245,37 +216,6 @@ def test_speed_and_diffusivity_of_a_travelling_gaussian_lie_in_their_intervals()
         assert found[name].upper - found[name].lower < 0.5 * true
 
 
-@pytest.mark.slow
-def test_a_polish_cut_short_is_told_apart_from_one_at_rest():
-    """u = exp(-λt) with unknown λ: the interval after six iterations says that it is not one."""
-
-    def u(x, t):
-        return np.exp(-1.5 * t)
-
-    readings = measured(u, 80, 0.01)
-    pde = pgt.Equation("u_t = -rate*u", coords=("x", "t"), rate=pgt.Unknown(0.2, positive=True))
-    remaining_step = {}
-    for iterations in (6, 90):
-        _, members, about = fitted(readings, pde, tensor(2, 6), iterations=iterations)
-        remaining_step[iterations] = about["remaining_step"]
-        note = intervals(members, remaining_step=about["remaining_step"])["rate"].note
-        assert ("had not converged" in note) == (iterations == 6)
-    assert remaining_step[90] < 0.3
-
-
-def test_readings_that_were_memorised_do_not_make_the_bars_narrow():
-    """Unseen readings that are missed by far more than the noise found say how large it is."""
-    rows = RowBlock(lambda t, item: t - item, np.ones((1, 3)), np.ones(1))
-    prior = WeightPrior(1e-3, 3, 3.0, 0.0)
-    with jax.enable_x64(True):
-        theta = jnp.asarray([1.001, 0.999, 1.0])
-        small = local_posterior(theta, Residuals([rows]), prior, 0.0)
-        large = local_posterior(theta, Residuals([rows]), prior, 0.5)
-    assert small.sigma < 0.05
-    assert large.sigma == 0.5
-    assert (small.is_memorized, large.is_memorized) == (False, True)
-
-
 def test_outliers_are_not_taken_for_noise_where_they_are_expected():
     exact = lambda x, t: np.exp(-0.1 * np.pi**2 * t) * np.sin(np.pi * x)  # noqa: E731
     readings = measured(exact, 60, 0.02)
@@ -289,63 +229,6 @@ def test_outliers_are_not_taken_for_noise_where_they_are_expected():
     ]
     assert noise[0] > 0.5
     assert noise[1] < 0.1
-
-
-def test_unrest_is_a_newton_step_in_standard_deviations():
-    random = np.random.default_rng(4)
-    matrix, slope = random.standard_normal((9, 5)), random.standard_normal(5)
-    with jax.enable_x64(True):
-        factor = jnp.linalg.qr(jnp.asarray(matrix), mode="r")
-        found = posterior_of._remaining_step(factor, jnp.asarray(slope), 0.3, free=2)
-        assert posterior_of._remaining_step(factor, jnp.asarray(slope), 0.3, free=0) == 0.0
-    covariance = np.linalg.inv(matrix.T @ matrix)
-    step, deviation = covariance @ slope, 0.3 * np.sqrt(np.diag(covariance))
-    assert found == pytest.approx(np.max(np.abs(step / deviation)[-2:]))
-
-
-def test_a_step_that_nobody_sees_is_rest_however_small_the_standard_deviation():
-    factor, slope = jnp.eye(2), jnp.array([1e-6, 3e-6])
-    visible = np.array([1e-4, 1e-4])
-    assert posterior_of._remaining_step(factor, slope, 1e-6, 2) == pytest.approx(3.0)
-    assert posterior_of._remaining_step(factor, slope, 1e-6, 2, visible) == pytest.approx(0.03)
-    assert posterior_of._remaining_step(factor, slope * 1e4, 1e-6, 2, visible) == pytest.approx(
-        300.0
-    )
-    pde = pgt.Equation("u_t = a*u_x + b*u", a=pgt.Unknown(2.0, unit=8.0), b=pgt.Unknown(5.0, True))
-    np.testing.assert_allclose(posterior_of._min_changes(pde), [0.25e-4, 1e-4])
-
-
-def small_fit_and_problem():
-    readings = measured(lambda x, t: x, 8, 0.0)
-    scaling, pde = pgt.Scaling.fit(readings, SQUARE), pgt.Heat(0.1)
-    fit = Fit(Series(scaling, jnp.full(4, 1e-3), tensor(2, 2)), pde, 0.0)
-    return fit, Problem.build(readings, pde, (), SQUARE, scaling)
-
-
-def test_it_has_more_residual_points_than_the_fit_has_at_once_as_far_as_time_allows():
-    fit, problem = small_fit_and_problem()
-    found = [
-        posterior_of._residual_point_count(fit, problem, pgt.Polish(points=n))
-        for n in (100, 5000, 20_000)
-    ]
-    assert found == [
-        100 * posterior_of.POINT_DENSITY_FACTOR,
-        posterior_of.MAX_EQUATION_ROWS,
-        20_000,
-    ]
-
-
-def test_it_sees_fewer_points_where_few_seconds_are_left():
-    (fit, problem), polished = small_fit_and_problem(), pgt.Polish(points=100)
-    step = Stage("under a prior", (1.0,) * 11, 1.0, "seconds")  # a tenth of a second each
-    fit = replace(fit, stages=(step,))
-    all_of_them = posterior_of._residual_point_count(fit, problem, polished)
-    enough = 0.1 * ERROR_BAR_ITERATIONS
-    found = [
-        posterior_of._residual_point_count(fit, problem, polished, enough * share)
-        for share in (2, 0.5, 0)
-    ]
-    assert found == [all_of_them, all_of_them // 2, 100]
 
 
 def test_the_step_ahead_ends_at_the_summit():
