@@ -8,6 +8,8 @@ PACKAGE = TESTS.parent / "pgt"
 # Nothing in them could fail by itself; the command is tested as one.
 PLAIN = {
     "core/types.py",
+    "core/doubt.py",
+    "core/stage.py",
     "__main__.py",
     "methods/finished_fit.py",
 }

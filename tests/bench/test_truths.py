@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import zoo_truths
 from generated_truths import relative_residual
+
 from pgt_bench.generator import draw_kind, evolved, linear, planes
 from pgt_bench.generator.evolved import EvolvedTruth
 from pgt_bench.zoo.catalogue import ALL

@@ -1,15 +1,11 @@
 """Commands around a run file: mistakes in one message, and how to go on."""
 
-import shlex
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
 from typer.testing import CliRunner
 
 from pgt.cli import app
-from pgt.cli.runs import _again
 
 
 def command(*words):
@@ -61,24 +57,6 @@ def test_brackets_in_the_names_of_files_are_no_markup(tmp_path, monkeypatch):
         refused = command(*words)
         assert refused.exit_code == 2, refused.output
         assert "[/a]" in refused.output
-
-
-def test_the_command_that_continues_a_run_has_all_that_was_said():
-    again = _again(Path("my run.toml"), Path("out"), ["model={name='siren'}"], 2.5, 4)
-    assert shlex.split(again) == [
-        "pgt", "fit", "my run.toml", "-o", "out", "--resume", "--set", "model={name='siren'}",
-        "--seconds", "2.5", "--folds", "4",
-    ]  # fmt: skip
-    assert _again(Path("a.toml"), Path("b"), [], None, None) == "pgt fit a.toml -o b --resume"
-
-
-def test_init_does_not_overwrite(tmp_path):
-    path = tmp_path / "run.toml"
-    path.write_text("mine")
-    result = command("init", "heat", "-o", path)
-    assert result.exit_code == 2
-    assert "exists already" in said(result)
-    assert path.read_text() == "mine"
 
 
 def test_compare_says_every_error_of_a_field(tmp_path):

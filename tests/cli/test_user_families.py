@@ -21,11 +21,6 @@ def written(folder, text):
     return path
 
 
-def test_the_only_family_of_a_file_is_meant(tmp_path):
-    path = written(tmp_path, LAW)
-    assert family_in_file(path).name == family_in_file(path, "mine").name == "mine"
-
-
 @pytest.mark.parametrize(("text", "name", "words"), [
     (LAW, "other", "no family 'other'; it has mine"),
     ("x = 1", "", "has no family"),
@@ -35,11 +30,6 @@ def test_the_only_family_of_a_file_is_meant(tmp_path):
 def test_what_a_file_lacks_is_said(tmp_path, text, name, words):
     with pytest.raises(pgt.InputError, match=words):
         family_in_file(written(tmp_path, text), name)
-
-
-def test_a_file_that_is_not_there_is_said(tmp_path):
-    with pytest.raises(pgt.InputError, match="no file"):
-        family_in_file(tmp_path / "none.py")
 
 
 @pytest.fixture(scope="module")

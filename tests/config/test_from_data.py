@@ -148,15 +148,6 @@ def test_fahrenheit_minutes_and_square_millimetres(tmp_path):
     assert float(Parts(load_run(made)).pde.diffusivity) == pytest.approx(0.1 * 60 / 25.4**2)
 
 
-def test_what_fits_stays_and_other_kinds_are_left_to_the_check(tmp_path):
-    (tmp_path / "a.csv").write_text("x [mm],t [ms],u [m/s]\n0,0,1\n1,1,2\n2,2,4\n")
-    (tmp_path / "b.csv").write_text("x [mm],t [ms],u [K]\n0,0,1\n1,1,2\n2,2,4\n")
-    for name in ("a", "b"):
-        words = ["init", "burgers", "--from", str(tmp_path / f"{name}.csv")]
-        result = CliRunner().invoke(app, [*words, "-o", str(tmp_path / f"{name}.toml")])
-        assert "converted" not in result.output
-
-
 def test_a_table_without_a_time_is_of_a_steady_flow(tmp_path):
     (tmp_path / "a.csv").write_text("x,y,u,v\n0,0,1,2\n1,1,2,3\n0,1,4,5\n")
     made = tmp_path / "run.toml"

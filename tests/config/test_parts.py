@@ -9,8 +9,7 @@ from run_files import HEAT, build_all, loader
 
 import pgt
 from pgt.config import load_run
-from pgt.config.condition_text import Curve
-from pgt.config.parts import Builder, Parts
+from pgt.config.parts import Parts
 from pgt.config.template import template
 from pgt.core.errors import InputError
 from pgt.io import Columns
@@ -134,12 +133,6 @@ def test_a_shape_and_conditions_on_its_walls(tmp_path):
     assert len(parts.observations) == 2
 
 
-def test_a_shape_from_a_file_beside_the_run_file(tmp_path):
-    (tmp_path / "hole.wkt").write_text("POLYGON ((0 0, 0.2 0, 0.2 0.2, 0 0))")
-    parts = shaped(tmp_path, '{kind = "file", path = "hole.wkt", name = "inner"}')
-    assert abs(parts.domain.volume - (np.pi - 0.02)) < 1e-3
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -161,17 +154,6 @@ def test_mistakes_in_a_shape_name_file_line_and_key(tmp_path, given, words):
     with pytest.raises(InputError, match=words) as refused:
         build()
     assert str(refused.value).startswith(str(tmp_path / "run.toml"))
-
-
-@pytest.fixture(scope="module")
-def builder(tmp_path_factory):
-    return Builder(loader(tmp_path_factory.mktemp("run"))(HEAT), dict, lambda: ({}, {}))
-
-
-def test_a_table_of_values_becomes_two_arrays(builder):
-    curve = Curve.model_validate({"at": [0, 1], "values": [2, 3]})
-    at, values = builder._value((curve,))[0]
-    np.testing.assert_array_equal([at, values], [[0, 1], [2, 3]])
 
 
 RUN_IN_MM = """
@@ -203,26 +185,6 @@ def pde_of(tmp_path):
 def test_an_amount_is_converted_to_the_units_of_the_run(pde_of):
     pde = pde_of(HEAT_OF_T + 'diffusivity = "1.2e-5 m^2/s"')
     assert pde.diffusivity == pytest.approx(1.2e-5 * 1e6 * 60, rel=1e-12)
-
-
-def test_number_and_unit_may_stand_in_a_table(pde_of):
-    pde = pde_of(HEAT_OF_T + 'diffusivity = {value = 1.2e-5, units = "m^2/s"}')
-    assert pde.diffusivity == pytest.approx(720.0, rel=1e-12)
-    with pytest.raises(InputError, match=r"line 13.*has to be in 'm2 s-1'"):
-        pde_of(HEAT_OF_T + 'diffusivity = {value = 3, units = "m/s"}')
-
-
-def test_unknowns_begin_and_end_at_amounts(pde_of):
-    given = '{unknown = true, initial = "1e-5 m^2/s", bounds = ["1e-6 m^2/s", "1e-4 m^2/s"]}'
-    node = pde_of(HEAT_OF_T + f"diffusivity = {given}").diffusivity
-    assert float(node.value) == pytest.approx(600.0, rel=1e-6)
-    assert node.bounds == pytest.approx((60.0, 6000.0))
-
-
-def test_coefficients_of_a_text_are_converted_by_what_they_hold(pde_of):
-    pde = pde_of('equations = ["T_t = k*T_xx + q"]\nk = "1.2e-5 m^2/s"\nq = "2 K/s"')
-    assert pde.coefficients["k"] == pytest.approx(720.0)
-    assert pde.coefficients["q"] == pytest.approx(120.0)
 
 
 @pytest.mark.parametrize(
@@ -278,11 +240,6 @@ def test_dates_count_as_the_readings_do(parts_of, t):
     parts.observations.check_inside(parts.domain)
 
 
-def test_they_are_in_the_unit_and_from_the_moment_asked_for(parts_of):
-    parts = parts_of(DAYS, 'units = {t = "d since 2024-02-29"}')
-    assert tuple(parts.domain.bounds("t")) == pytest.approx((1.0, 8.0))
-
-
 @pytest.mark.parametrize(
     ("t", "stamps", "words"),
     [
@@ -297,8 +254,3 @@ def test_they_are_in_the_unit_and_from_the_moment_asked_for(parts_of):
 def test_mistakes_name_file_line_and_key(parts_of, t, stamps, words):
     with pytest.raises(InputError, match=words):
         _ = parts_of(t, stamps=stamps).domain
-
-
-def test_readings_outside_the_dates_are_refused(parts_of):
-    with pytest.raises(InputError, match="outside"):
-        _ = parts_of('["2024-03-01", "2024-03-02"]').observations

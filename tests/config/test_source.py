@@ -2,14 +2,13 @@
 
 import re
 import time
-import tomllib
 
 import pytest
 from run_files import HEAT, build_all, loader
 
 from pgt import InputError
 from pgt.config import load_run
-from pgt.config.source import dotted, read_source, toml
+from pgt.config.source import read_source
 
 
 @pytest.fixture(scope="module")
@@ -114,13 +113,6 @@ def test_hostile_files_take_no_time(load, text):
     with pytest.raises(InputError):
         load(text)
     assert time.process_time() - began < 10
-
-
-def test_keys_and_values_are_written_as_toml():
-    assert dotted(("pde", "a b", 0)) == 'pde."a b".0'
-    assert tomllib.loads(f"v = {toml({'a b': [True, 'é', 0.5]})}") == {
-        "v": {"a b": [True, "é", 0.5]}
-    }
 
 
 def test_a_mistake_is_placed_at_the_nearest_table_around_it(tmp_path):

@@ -1,7 +1,6 @@
 """Marks in annotations: found wherever they stand, and the limits they set."""
 
-from collections.abc import Sequence
-from typing import Annotated, get_type_hints
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -15,27 +14,10 @@ from pgt.core.arguments import (
     Number,
     OneOf,
     Positive,
-    Powers,
-    Share,
     Size,
     metadata_of,
 )
 from pgt.core.registry import parts
-
-
-def test_marks_are_found_at_any_depth_in_order():
-    speed = Annotated[float | int, Limits(above=0), Powers(length=1, time=-1)]
-    nested = Sequence[tuple[speed | None, Annotated[str, OneOf("a", "b")]]] | Share
-    assert metadata_of(nested, Limits) == [Limits(above=0), Limits(at_least=0, below=1)]
-    assert metadata_of(nested, Powers) == [Powers(1, -1)]
-    assert metadata_of(nested, OneOf) == [OneOf("a", "b")]
-    assert metadata_of(float | None, Limits) == []
-
-
-def test_python_reads_the_plain_types():
-    def part(width: Size, share: Share | None): ...
-
-    assert get_type_hints(part) == {"width": int, "share": float | None}
 
 
 @pytest.mark.parametrize("kind", [Number, Positive, NotNegative])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgt.core.attempts import Attempts, Strict, reason
+from pgt.core.attempts import Attempts
 from pgt.core.errors import DoubtWarning, InputError
 
 
@@ -27,13 +27,3 @@ def test_what_fails_is_kept_and_the_rest_is_made():
 def test_an_interrupt_is_no_failure(error):
     with pytest.raises(type(error)):
         Attempts()("one", lambda: fail(error))
-
-
-def test_a_strict_one_lets_errors_through():
-    assert Strict()("one", lambda: 1) == 1
-    with pytest.raises(ValueError, match="odd"):
-        Strict()("one", lambda: fail(ValueError("odd")))
-
-
-def test_an_error_without_words_names_its_kind():
-    assert reason(MemoryError()) == "MemoryError"

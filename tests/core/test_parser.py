@@ -15,9 +15,7 @@ from pgt.core.parser import (
     from_book_notation,
     parse,
     parse_equation,
-    suggestion,
 )
-from pgt.physics.equation import Equation
 
 
 @settings(max_examples=400, deadline=None)
@@ -105,11 +103,6 @@ def test_formulas_know_functions_of_two_and_equations_do_not():
         parse_equation("u_t = max(u, 0)")
 
 
-def test_only_what_is_close_is_suggested():
-    assert suggestion("visc", ("visk", "rate")) == " Did you mean 'visk'?"
-    assert suggestion("q", ("visk", "rate")) == ""
-
-
 @pytest.mark.parametrize(
     ("written", "plain"),
     [
@@ -126,21 +119,6 @@ def test_only_what_is_close_is_suggested():
 def test_what_books_write(written, plain):
     assert from_book_notation(written) == plain
     parse_equation(written)
-
-
-@pytest.mark.parametrize(
-    "text", ["u_t = d*u/dx0", "adu/dt = 0", "u_t = d2u/dx3", "u_t = nu*u_xx", "u_t = dose/day"]
-)
-def test_other_texts_stay(text):
-    assert from_book_notation(text) == text
-
-
-def test_an_equation_shows_one_way_of_writing():
-    assert Equation("dT/dt = a*d²T/dx²", a=0.1).texts == ("T_t = a*T_xx",)
-    with pytest.raises(InputError, match=r"Found 'T_xx'.*write `\*` for a product") as found:
-        Equation("∂T/∂t = a ∂²T/∂x²", a=0.1)
-    shown = str(found.value).splitlines()
-    assert shown[1][shown[2].index("^") :] == "T_xx"
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,6 @@ from pgt.core.unknown import Unknown, named_unknowns, resolve
 from pgt.physics import AdvectionDiffusion, Equation, Heat, NavierStokes2D
 
 
-@pytest.mark.parametrize(
-    "unknown",
-    [Unknown(0.3), Unknown(0.3, positive=True), Unknown(0.3, bounds=(-1.0, 2.0))],
-    ids=["plain", "positive", "bounds"],
-)
-def test_it_starts_where_it_was_told_to(unknown):
-    assert float(unknown.value) == pytest.approx(0.3, rel=1e-6)
-
-
 def test_its_start_may_have_a_unit():
     unknown = Unknown("0.6 m^2/min", bounds=(0.1, 2.0))
     assert repr(unknown) == "Unknown('0.6 m^2/min', bounds=(0.1, 2.0))"
@@ -41,15 +32,6 @@ def test_no_step_of_the_optimiser_leaves_what_is_admissible(raw):
     assert moved(Unknown(0.3, positive=True)) > 0
     assert -1 < moved(Unknown(0.3, bounds=(-1.0, 2.0))) < 2
     assert moved(Unknown(-0.5)) == pytest.approx(0.5 * raw)
-
-
-def test_another_unit_leaves_the_value_alone():
-    plain = Unknown(-3.0)
-    assert (plain.is_plain, plain.unit, float(plain.raw)) == (True, 3.0, -1.0)
-    other = plain.in_units_of(0.5)
-    assert (float(other.value), float(other.raw)) == (-3.0, -6.0)
-    assert Unknown(0.0).unit == 1.0
-    assert not Unknown(1.0, positive=True).is_plain
 
 
 def test_resolving_replaces_unknowns_and_nothing_else():

@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import kstest
 
 import pgt
-from pgt.core.errors import InputError
 from pgt.data.bounds import Bounds
 from pgt.data.condition_regions import (
     INSTANTS_PER_STEP,
@@ -15,7 +14,6 @@ from pgt.data.condition_regions import (
     Faces,
     Instants,
     Seam,
-    ends_of,
 )
 
 BOX = Bounds(("x", "y", "t"), ((-1.0, 1.0), (0.0, 0.5), (2.0, 7.0)))
@@ -97,35 +95,7 @@ def test_the_normal_derivative_asks_for_no_other_slope():
     assert asked == ["x"]
 
 
-def test_axes_that_are_free():
-    assert ALL_FACES.free == ("t",)
-    assert Faces(BOX, (("t", 0),)).free == ("x", "y")
-    assert Seam(BOX, "x").free == ("y", "t")
-
-
-def test_the_face_of_a_line_is_its_end():
-    line = Bounds(("x",), ((0.0, 3.0),))
-    ends = Faces(line, (("x", 0), ("x", 1)))
-    assert ends.nodes(9).tolist() == [[0.0], [3.0]]
-    assert ends.sample(KEY, 3).tolist() == [[0.0], [3.0], [0.0]]
-
-
-def test_a_side_is_lower_upper_or_both():
-    assert [ends_of(side) for side in ("lower", "upper", "both")] == [(0,), (1,), (0, 1)]
-    with pytest.raises(InputError, match="no side 'left'; write 'lower', 'upper' or 'both'"):
-        ends_of("left")
-
-
 # --- seams and instants -------------------------------------------------------
-
-
-def test_a_seam_has_its_points_at_the_lower_end():
-    seam = Seam(BOX, "y")
-    assert (np.asarray(seam.sample(KEY, 20))[:, 1] == 0).all()
-    assert (seam.nodes(20)[:, 1] == 0).all()
-    start, end = seam.ends(jnp.array([0.3, 0.2, 4.0]))
-    np.testing.assert_allclose(start, [0.3, 0.0, 4.0])
-    np.testing.assert_allclose(end, [0.3, 0.5, 4.0])
 
 
 def test_a_mean_over_space_is_exact_for_polynomials_and_taken_at_few_instants():
@@ -136,23 +106,6 @@ def test_a_mean_over_space_is_exact_for_polynomials_and_taken_at_few_instants():
     assert (t == 4.0).all()
     assert weights.sum() == pytest.approx(1.0)
     assert (x**4 * y**3) @ weights == pytest.approx((1 / 5) * (0.5**3 / 4), rel=1e-5)
-
-
-def test_a_position_is_held_at_every_time():
-    probe = Instants(BOX, (("y", 0.1), ("x", 0.5)))
-    for points in (np.asarray(probe.sample(KEY, 30)), probe.nodes(30)):
-        assert points.shape == (30, 3)
-        np.testing.assert_allclose(points[:, :2], np.tile([0.5, 0.1], (30, 1)), rtol=1e-6)
-    (point,), weights = probe.mean_nodes(jnp.array([0.5, 0.1, 3.0]))
-    assert (point.tolist()[2], weights.tolist()) == (3.0, [1.0])
-
-
-def test_a_moment_is_one_point():
-    moment = Instants(BOX, (("x", 0.5), ("y", 0.1), ("t", 3.0)))
-    assert moment.free == ()
-    assert moment.nodes(9).tolist() == [[0.5, 0.1, 3.0]]
-    assert moment.sample(KEY, 9).shape == (1, 3)
-    assert Instants(BOX.along(("x", "y")), None).nodes(9).tolist() == [[0.0, 0.25]]
 
 
 def test_places_of_walls_with_one_name_are_shared_by_area():

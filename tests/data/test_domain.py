@@ -3,12 +3,10 @@ import json
 import jax
 import numpy as np
 import pytest
-from scipy.stats import kstest
 
 import pgt
 from pgt.core.errors import InputError
 from pgt.data import Domain
-from pgt.data.condition_regions import Faces, Spread
 
 
 def test_axes_are_kept_in_canonical_order():
@@ -45,14 +43,6 @@ def test_is_static_under_jit():
 # --- geometry -----------------------------------------------------------------
 
 ROOM = Domain(x=(0, 2), y=(-1, 1), t=(0, 3), periodic=("y",))
-
-
-def test_random_points_are_uniform_inside():
-    points = np.asarray(jax.jit(lambda key: ROOM.sample(key, 2000))(jax.random.key(0)))
-    assert ROOM.contains(points).all()
-    for column in ((points - ROOM.lower) / ROOM.extent).T:
-        assert kstest(column, "uniform").pvalue > 1e-3
-    np.testing.assert_array_equal(ROOM.from_unit(np.full((1, 3), 0.5)), [[1.0, 0.0, 1.5]])
 
 
 def test_quadrature_gives_the_volume_and_exact_integrals():
@@ -135,29 +125,8 @@ def test_unknown_axis_and_bad_dictionary():
         Domain.from_dict({"x": [0, 1]})
 
 
-def test_a_seed_is_not_negative():
-    with pytest.raises(InputError, match="seed"):
-        Domain(x=(0, 1)).even(3, seed=-1)
-
-
-def test_an_outline_of_many_corners_is_shown_by_its_walls():
-    angles = np.linspace(0, 2 * np.pi, 100, endpoint=False)
-    foil = pgt.shapes.Polygon(
-        np.column_stack([np.cos(angles), 0.2 * np.sin(angles)]), name="airfoil"
-    )
-    shown = repr(pgt.Domain(x=(-2, 2), y=(-1, 1), shape=-foil))
-    assert shown == "Domain(x=(-2, 2), y=(-1, 1), shape=<Complement with the walls airfoil>)"
-    short = pgt.Domain(x=(-2, 2), y=(-1, 1), shape=-pgt.shapes.Disk(radius=0.5, name="hole"))
-    assert "Disk(" in repr(short)
-
-
 HOLE = pgt.shapes.Disk(radius=0.25, name="hole")
 BOX = {"x": (-1, 1), "y": (-1, 1), "t": (0, 1)}
-
-
-@pytest.mark.parametrize(("shape", "kind"), [(None, Faces), (-HOLE, Spread)])
-def test_ends_of_the_box_are_of_the_kind_that_the_shape_asks_for(shape, kind):
-    assert isinstance(pgt.Domain(**BOX, shape=shape).walls("x"), kind)
 
 
 def test_a_position_in_an_obstacle_is_refused():

@@ -1,16 +1,13 @@
 """Where a field is asked: rows, columns by axis, or positions along each axis."""
 
 import numpy as np
-import pandas as pd
 import pytest
-import xarray as xr
 
 from pgt.core.errors import InputError
 from pgt.data import Domain
 from pgt.data.query_points import (
     as_axes,
     as_points,
-    check_either,
     outside,
     outside_grid,
     require_grid,
@@ -43,13 +40,6 @@ def test_points_that_are_none(points, message):
         as_points(points, BOX)
 
 
-def test_points_and_a_grid_are_not_asked_for_at_once():
-    check_either("band", None, {"x": 3})
-    check_either("band", [[0.5]], {})
-    with pytest.raises(InputError, match=r"band: write either points, or the axes"):
-        check_either("band", [[0.5]], {"x": 3})
-
-
 def test_axes_are_counted_listed_or_left_out():
     axes = as_axes({"x": 5, "t": [0.5, 0.1]}, BOX)
     assert list(axes) == ["x", "t"]
@@ -58,17 +48,6 @@ def test_axes_are_counted_listed_or_left_out():
     assert len(as_axes({}, BOX)["t"]) == 50
     for two in (2, 2.0, np.int64(2), np.float32(2), np.array(2.0)):
         assert as_axes({"x": two}, BOX)["x"].tolist() == [-1.0, 1.0]
-
-
-@pytest.mark.parametrize("wanted", [True, "three", [], [[0.0]], [0.0, np.nan], [[1.0], [1.0, 2.0]]])
-def test_positions_that_are_none(wanted):
-    with pytest.raises(InputError, match=r"grid\(x=...\): give a number of positions or a list"):
-        as_axes({"x": wanted}, BOX)
-
-
-def test_axes_that_are_none():
-    with pytest.raises(InputError, match="no axis is called y; axes are x, t"):
-        as_axes({"y": 3}, BOX)
 
 
 def test_more_points_than_memory_holds_are_refused_before_they_are_made(monkeypatch):
@@ -82,18 +61,6 @@ def test_more_points_than_memory_holds_are_refused_before_they_are_made(monkeypa
     with pytest.raises(InputError, match=r"grid\(x=30000, t=30000\)"):
         require_grid({"x": 30_000, "t": 30_000}, BOX)
     require_grid({"x": "many", "t": -1}, BOX)  # which is refused where positions are made
-
-
-def test_a_number_alone_serves_all_points_and_a_table_is_read_by_its_columns():
-    assert as_points({"x": 0.5, "t": [0.1, 0.2]}, BOX).tolist() == [[0.5, 0.1], [0.5, 0.2]]
-    table = pd.DataFrame({"t": [0.1, 0.2], "x": [0.5, 0.5]})
-    assert as_points(table, BOX).tolist() == [[0.5, 0.1], [0.5, 0.2]]
-
-
-@pytest.mark.parametrize("points", ["a", b"", len, 10**400, ["u", "u"], {"x": "a", "t": 1}])
-def test_what_holds_no_points_is_refused(points):
-    with pytest.raises(InputError, match="points"):
-        as_points(points, BOX)
 
 
 @pytest.mark.parametrize("number", [0, 1, 1.0, -3, 0.5, 2.5, np.float64(0.5), np.nan, -np.inf])
@@ -116,18 +83,6 @@ def test_an_axis_is_held_at_one_position():
             with_fixed(axes, at, BOX)
 
 
-def test_a_dataset_is_no_axis():
-    table = xr.Dataset(coords={"x": [0.5]})
-    require_grid({"x": table}, BOX)  # which only counts
-    with pytest.raises(InputError, match="x"):
-        as_axes({"x": table}, BOX)
-
-
-def test_an_axis_has_no_billion_positions():
-    with pytest.raises(InputError, match="at most 100,000,000 positions"):
-        as_axes({"x": 10**9}, BOX)
-
-
 def test_an_axis_that_repeats_has_no_outside():
     around = Domain(x=(-1, 1), t=(0, 2), periodic=("x",))
     points = np.array([[5.0, 1.0], [0.0, 3.0], [1.0, 2.0]])
@@ -135,11 +90,6 @@ def test_an_axis_that_repeats_has_no_outside():
     assert outside(points, around).tolist() == [False, True, False]
     grid = outside_grid({"x": np.array([0.0, 5.0]), "t": np.array([1.0])}, BOX, ("t", "x"))
     assert grid.tolist() == [[False, True]]
-
-
-def test_a_number_too_large_for_a_float_is_too_many_points():
-    with pytest.raises(InputError, match="GB of memory"):
-        require_grid({"t": 10**400}, BOX)
 
 
 def test_dates_are_counted_as_the_time_of_the_domain_is():

@@ -70,16 +70,6 @@ def test_readings_outside_the_domain_name_the_file_and_the_line(tmp_path):
     assert "x" in said(result)
 
 
-def test_check_says_how_readings_are_held_out(home):
-    check = ("check", home / "run.toml", "--quick", *SIREN)
-    by_one = command(*check)
-    assert "3 of 30 readings, one by one at random" in said(by_one)
-    by_block = command(*check, "--set", 'training.hold_out_by="block"')
-    assert "of 30 readings, in whole blocks (9 in all)" in said(by_block)
-    nothing = command(*check, "--set", "training.hold_out=0.0")
-    assert "nothing: no error can be told" in said(nothing)
-
-
 def test_a_budget_in_seconds_takes_the_place_of_the_files(home):
     run = load_run(home / "run.toml", [SIREN[1]])
     assert prepare(run)[1].first.training.polish.seconds != 7.0
@@ -91,23 +81,6 @@ def test_a_budget_in_seconds_takes_the_place_of_the_files(home):
     training = prepare(both, seconds=7.0)[1].first.training  # some of them for the polish
     finish = training.polish.seconds if training.polish else 0.0
     assert training.seconds + finish == pytest.approx(7.0)
-
-
-def test_cells_without_a_reading_are_counted(tmp_path):
-    (home_of(tmp_path, 2) / "sensors.csv").write_text("x,t,u\n0,0,1\n0.01,0,1\n1,1,2\n")
-    run = load_run(tmp_path / "run.toml", [SIREN[1]])
-    told = dict(describe(run, *prepare(run)))
-    assert told["coverage"].startswith("2 of 16 cells hold a reading; in the others only")
-    assert told["u"] == "3 values from 1 to 2, no unit given"
-    assert told["x"] == "readings from 0 to 1, domain 0 to 1"
-
-
-def test_one_reading_is_too_few(tmp_path):
-    (home_of(tmp_path, 2) / "sensors.csv").write_text("x,t,u\n0.5,0.5,1\n")
-    with pytest.raises(
-        pgt.InputError, match=r"sensors\.csv.*1 reading in all: one is fitted by any"
-    ):
-        prepare(load_run(tmp_path / "run.toml", [SIREN[1]]))
 
 
 def test_the_budget_is_in_the_units_of_what_is_done(home):
@@ -143,12 +116,6 @@ def test_a_shape_is_drawn_also_where_readings_are_outside(tmp_path):
     found = CliRunner().invoke(app, ["check", "--quick", str(run)])
     assert found.exit_code == 0
     assert "walls: hole" in found.output
-
-
-def test_a_run_file_with_an_obstacle_is_begun(tmp_path):
-    wanted = ["init", "poisson", "--shape", "disk", "-o", str(tmp_path / "run.toml")]
-    assert CliRunner().invoke(app, wanted).exit_code == 0
-    assert "[domain.shape]" in (tmp_path / "run.toml").read_text()
 
 
 def test_an_equation_that_grows_is_doubted_with_the_line_to_write(home):

@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import time
 
 import equinox as eqx
 import jax
@@ -20,8 +19,6 @@ from pgt.runs.estimate import (
     LeastSquaresSize,
     Speed,
     Work,
-    _length,
-    _of_polish,
     estimate,
     rows_of_polish,
 )
@@ -86,14 +83,6 @@ def test_check_prints_memory_and_time(run_file):
     assert set(run_file.parent.iterdir()) == before
 
 
-def test_a_quick_check_times_nothing(run_file, monkeypatch):
-    monkeypatch.setattr("pgt.runs.estimate.measured_speed", None)
-    result = CliRunner().invoke(app, ["check", str(run_file), "--quick"])
-    assert result.exit_code == 0, result.output
-    assert "coverage" in result.output
-    assert "time (estimate)" not in result.output
-
-
 def test_the_time_is_that_of_the_budget(run_file, monkeypatch):
     """Steps that take 10 ms each, and an iteration of the polish that takes 1 s."""
     task = prepare(load_run(run_file, ["training.steps=2000"]))[1].first
@@ -108,25 +97,6 @@ def test_the_time_is_that_of_the_budget(run_file, monkeypatch):
     training = dataclasses.replace(task.training, seconds=60.0, polish=False)
     timed = dataclasses.replace(task, training=training)
     assert dict(estimate(timed, print))["time (estimate)"] == "about 75 s on this machine"
-
-
-def test_the_estimate_compiles_no_step(run_file):
-    """It may take seconds, where a step compiles for a minute."""
-    task = prepare(load_run(run_file))[1].first
-    began = time.perf_counter()
-    estimate(task, print)
-    assert time.perf_counter() - began < 5.0
-
-
-def test_many_readings_are_told(run_file):
-    """A million readings and 205 weights: gigabytes in pieces, and no minute."""
-    rows = LeastSquaresSize(10**6, 205)
-    assert rows.memory(2e9) == pytest.approx(2e9, rel=1e-3)
-    assert rows.memory(1e12) > 4e9
-    assert Speed(20e9, 20e9).seconds(rows.work()) == pytest.approx(4.6, rel=0.1)
-    assert LeastSquaresSize(205, 10**6).work() == rows.work()  # the smaller matrix is solved
-    assert "in pieces" in _of_polish(rows, pgt.Polish(memory=2.0))
-    assert "in pieces" not in _of_polish(rows, pgt.Polish(memory=20.0))
 
 
 def test_the_rows_are_those_of_the_polish(run_file):
@@ -162,10 +132,3 @@ def test_second_order_steps_from_the_start_are_all_that_is_timed(run_file, monke
     memory, whole = estimate(task, print)
     assert memory[0] == "memory of the polish"
     assert whole == ("time (estimate)", "about 42 s on this machine")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(42, "42 s"), (99, "99 s"), (240, "4 minutes"), (9000, "2.5 hours")]
-)
-def test_lengths(seconds, words):
-    assert _length(seconds) == words

@@ -1,6 +1,5 @@
 """Run files written from files of readings, and every hint of a message followed."""
 
-import os
 import re
 import shlex
 
@@ -14,7 +13,7 @@ from pgt.cli import app
 from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.core.errors import InputError
-from pgt.runs.init import _settings, from_files
+from pgt.runs.init import from_files
 
 READ = [name for name, file in LOGGERS.items() if not file.message]
 
@@ -154,12 +153,6 @@ def test_wrong_options_are_one_message(tmp_path, words, message):
     assert not made.exists()
 
 
-def test_settings_need_no_quotes():
-    assert _settings("--columns", ["x=pos. 1", 't="Time"']) == {"x": "pos. 1", "t": "Time"}
-    assert _settings("--dialect", ["missing=[-99]"]) == {"missing": [-99]}
-    assert _settings("--columns", ['x="East", y="North"']) == {"x": "East", "y": "North"}
-
-
 def test_what_is_left_out_is_said(tmp_path):
     (tmp_path / "piv.txt").write_text(
         "x [mm]\ty [mm]\tVx [m/s]\tVy [m/s]\tisValid\tstatus\n"
@@ -173,13 +166,6 @@ def test_what_is_left_out_is_said(tmp_path):
     assert readings.mask.tolist() == [[True, True], [False, False], [True, True]]
 
 
-def test_a_depth_is_the_axis_of_an_equation_in_one_dimension(tmp_path):
-    (tmp_path / "soil.csv").write_text("time,depth,temp\n0,0.5,1\n1,0.7,2\n2,0.9,4\n")
-    made = tmp_path / "run.toml"
-    assert command("init", "heat", "--from", tmp_path / "soil.csv", "-o", made).exit_code == 0
-    assert Parts(load_run(made)).pde.coords == ("x", "t")
-
-
 @pytest.mark.parametrize("name", INSTRUMENTS)
 def test_a_run_file_from_any_instrument_loads(tmp_path, name):
     path, made = instrument_files.written(tmp_path, INSTRUMENTS[name]), tmp_path / "run.toml"
@@ -188,15 +174,6 @@ def test_a_run_file_from_any_instrument_loads(tmp_path, name):
     readings = Parts(load_run(made)).observations
     assert (readings.coords, readings.fields) == (("x", "t"), ("T",))
     assert int(readings.mask.sum()) == 6
-
-
-def test_what_is_averaged_is_said(tmp_path):
-    """An hour that summer time repeats would else be two readings in one."""
-    rows = "".join(f"2024-10-27 0{h}:00,0.5,{h}\n" for h in (1, 2, 2, 3))
-    path = tmp_path / "a.csv"
-    path.write_text("time,x,T\n" + rows)
-    result = command("init", "--from", path, "--equation", "heat", "-o", tmp_path / "run.toml")
-    assert "1 readings that repeat a place and time are averaged" in said(result)
 
 
 def test_an_axis_that_is_missing_is_asked_for_in_words_that_help(tmp_path):
@@ -243,10 +220,3 @@ def test_a_run_file_is_toml_whatever_files_and_headings_are_called(tmp_path, odd
         parts = Parts(load_run(made))
         assert len(parts.observations) == 6
         assert parts.observations.values[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
-
-
-def test_a_name_that_no_run_file_can_hold_is_refused(tmp_path):
-    data = tmp_path / os.fsdecode(b"a\xff.csv")
-    data.write_text("x,t,u\n0.1,0.1,1\n0.2,0.2,2\n")
-    with pytest.raises(InputError, match=r"udcff.*rename it"):
-        from_files([data], ["u_t = nu*u_xx"], [], tmp_path / "run.toml")

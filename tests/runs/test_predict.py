@@ -12,7 +12,7 @@ import xarray as xr
 import pgt
 from pgt.physics.unknown_conditions import Bordered
 from pgt.runs.folder import METRICS
-from pgt.runs.predict import info, load, parse_axes, parse_fixed, predict
+from pgt.runs.predict import info, load, parse_axes, predict
 
 
 @pytest.mark.parametrize(
@@ -37,17 +37,6 @@ def test_wrong_grids_are_named(text):
         parse_axes(text, ("x", "t"))
 
 
-def test_one_position_is_an_option_of_its_own():
-    moment = "2024-03-12T10:10:00"
-    assert parse_fixed(f"x=-1,t={moment}", ("x", "t")) == {"x": -1.0, "t": moment}
-    for text in ("t=0.5", f"t={moment}"):
-        with pytest.raises(pgt.InputError, match=r"--at t=0\.5"):
-            parse_axes(text, ("x", "t"))
-    for text in ("x", "x=a", "z=1", "x=0:1:2"):
-        with pytest.raises(pgt.InputError, match="--at"):
-            parse_fixed(text, ("x", "t"))
-
-
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
     """A folder with a field that nobody fitted: u is asked for, not how good it is."""
@@ -63,17 +52,6 @@ def stored(tmp_path_factory):
     fitted, held_out = readings.take(np.arange(4)), readings.take(np.arange(4, 6))
     pgt.Reconstruction(model, pde, fitted, held_out, record, domain).save(folder)
     return folder
-
-
-def test_either_a_grid_or_points_are_asked_for(tmp_path):
-    for grid, points in ((None, None), ("x=3", tmp_path / "points.csv")):
-        with pytest.raises(pgt.InputError, match="either --grid"):
-            predict(tmp_path, tmp_path / "out.nc", grid, points, ())
-
-
-def test_what_is_no_folder_is_named(tmp_path):
-    with pytest.raises(pgt.InputError, match=r"there is no folder .*nowhere"):
-        load(tmp_path / "nowhere")
 
 
 def test_a_grid_and_points_say_the_same(stored, tmp_path):

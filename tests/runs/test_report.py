@@ -58,29 +58,6 @@ def test_a_suspect_is_called_by_its_sensor_and_its_line(result, tmp_path):
     assert any("(sensor TC3, line 5)" in doubt.sentence for doubt in shown.verdict.doubts)
 
 
-def test_without_members_there_are_no_bars(result):
-    alone = replace(result, members=None)
-    shown = report_data(alone, alone.grid(x=4, t=3))
-    assert shown.error_bars is None
-    assert shown.tables.coverage is None
-
-
-def test_a_grid_without_the_fields_is_filled_with_them(result, shown):
-    other = result.grid(["u_x"], x=4, t=3)
-    again = report_data(result, other)
-    np.testing.assert_allclose(again.field.v, shown.field.v, rtol=1e-6)
-
-
-def test_folds_judge_in_place_of_readings_held_out(result):
-    found = result.held_out.take(np.arange(12))
-    guess, fold = np.zeros(found.values.shape), np.arange(12) % 3
-    folds = pgt.CrossValidation(found, guess, fold, by="reading")
-    shown = report_data(result, result.grid(x=4, t=3), folds=folds)
-    assert shown.readings.judges is found
-    assert shown.verdict.held_out["u"].readings == 12
-    assert shown.verdict.held_out["u"].relative == pytest.approx(1.0)
-
-
 def test_the_equation_stands_on_top_with_its_coefficients(shown):
     assert shown.summary["equation"] == "u_t = v_x + p_x; v_t = u_x; p_t = v_x"
     assert described(pgt.Heat(0.01)) == "Heat in x, t: diffusivity = 0.01"
