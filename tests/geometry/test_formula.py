@@ -4,8 +4,6 @@ import pytest
 import pgt
 from pgt.core.errors import InputError
 from pgt.geometry import Formula
-from pgt.geometry.formula import level_lines, level_surface
-from pgt.geometry.surface import Surface
 
 
 def test_distance_of_a_formula_that_is_no_distance_is_right_near_its_boundary():
@@ -13,10 +11,6 @@ def test_distance_of_a_formula_that_is_no_distance_is_right_near_its_boundary():
     assert ring.distance(np.array([[2.01, 0.0], [0.0, 1.98]])) == pytest.approx(
         [0.01, -0.02], rel=0.01
     )
-
-
-def test_places_where_a_formula_has_no_value_are_outside():
-    assert not Formula("sqrt(x) + y - 1").inside(np.array([[-1.0, 0.0]])).any()
 
 
 @pytest.mark.parametrize(
@@ -61,14 +55,6 @@ def test_a_sheet_that_bends_everywhere_has_the_volume_that_counting_finds():
     assert sheet.volume == pytest.approx(inside.mean() * (2 * np.pi) ** 3, rel=2e-3)
 
 
-def test_limits_that_cut_a_formula_off_are_refused():
-    cut = pgt.shapes.Formula("x^2 + y^2 - 4", x=(-1.5, 3), y=(-3, 3))
-    with pytest.raises(InputError, match="make them wider than the shape"):
-        pgt.Domain(x=(-3, 3), y=(-3, 3), shape=cut)
-    whole = pgt.shapes.Formula("x^2 + y^2 - 4", x=(-2.1, 2.1), y=(-2.1, 2.1)).moved(0.5, 0)
-    assert pgt.Domain(x=(-3, 3), y=(-3, 3), shape=whole).volume == pytest.approx(4 * np.pi, 1e-4)
-
-
 @pytest.mark.parametrize(
     ("text", "area", "length", "corners"),
     [
@@ -83,16 +69,3 @@ def test_corners_of_a_formula_are_not_cut_off(text, area, length, corners):
     assert shape.measure() == pytest.approx(area, rel=1e-4)
     assert shape.walls().weights.sum() == pytest.approx(length, rel=1e-4)
     assert len(shape.corners()) == corners
-
-
-def test_the_surface_of_a_ball_is_closed_and_seen_from_outside():
-    def value(p):
-        return np.linalg.norm(p, axis=1) - 1
-
-    corners, triangles = level_surface(value, [-1.3] * 3, [1.3] * 3, 24)
-    assert Surface(corners, triangles).measure() == pytest.approx(4 / 3 * np.pi, rel=0.02)
-
-
-def test_lines_are_in_order():
-    (line,) = level_lines(lambda p: np.linalg.norm(p, axis=1) - 1, [-2, -2], [2, 2], 64)
-    assert np.linalg.norm(np.diff(line, axis=0), axis=1).max() < 0.1

@@ -12,14 +12,6 @@ def test_distance_from_a_cylinder_and_a_box():
     assert box.distance(places) == pytest.approx([-0.5, 1.0, np.sqrt(2)])
 
 
-@pytest.mark.parametrize("shape", [Ball(), Cylinder(), Box((0, 1), (0, 2), (0, 3))])
-def test_the_first_points_of_a_surface_fill_it_as_evenly_as_all(shape):
-    whole = shape.boundary(4096)
-    part = whole.take(slice(0, 512))
-    assert part.points.mean(axis=0) == pytest.approx(whole.points.mean(axis=0), abs=0.02)
-    assert part.normals.mean(axis=0) == pytest.approx(np.zeros(3), abs=0.03)
-
-
 @pytest.mark.parametrize(
     ("build", "words"),
     [

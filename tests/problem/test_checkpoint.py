@@ -3,7 +3,6 @@
 A run is what decides its result: whatever is changed, it is another one, and that is said.
 """
 
-import dataclasses
 import os
 import random
 import re
@@ -24,17 +23,14 @@ import pytest
 import pgt
 from pgt.core import serialise
 from pgt.core.folder_lock import lock_folder
-from pgt.methods.second_order.descent import DescentState
 from pgt.physics import Heat
 from pgt.problem.assembly import assemble
 from pgt.problem.checkpoint import (
     POLISH_FILE,
     TRAINING_FILE,
-    StageStates,
     describe_difference,
     identity_of,
 )
-from pgt.reconstruction.race import JUDGING_SHARE, with_seconds_left
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
@@ -184,39 +180,11 @@ def test_other_readings_are_refused(folder):
         fit(folder, values=2.0)
 
 
-def test_a_checkpoint_of_another_layout_is_refused(folder, tmp_path):
-    """The first one kept rows under "record", and said nothing of its layout."""
-    saved = serialise.load(folder, TRAINING_FILE)
-    rows = [{"step": 1, "held_out": 0.3, "data": 1.0, "weight_data": 0.5}]
-    old = {name: saved[name] for name in ("identity", "arrays")} | {"record": {"rows": rows}}
-    serialise.save(tmp_path, TRAINING_FILE, old)
-    with pytest.raises(pgt.InputError, match=r"another version of pgt.*delete the folder") as error:
-        fit(tmp_path)
-    assert str(tmp_path) in str(error.value)
-
-
 def test_a_damaged_checkpoint_is_named(folder, tmp_path):
     content = (folder / f"{TRAINING_FILE}.safetensors").read_bytes()
     (tmp_path / f"{TRAINING_FILE}.safetensors").write_bytes(content[: len(content) // 2])
     with pytest.raises(pgt.InputError, match=TRAINING_FILE):
         fit(tmp_path)
-
-
-def test_the_stages_of_a_polish_are_stored(tmp_path):
-    states = StageStates(tmp_path, {"seed": 0})
-    assert states.get("stage", None) is None
-    running = DescentState(np.arange(3.0), costs=(2.0, 1.0), best=np.ones(3), best_error=0.5)
-    states.keep("stage", running)  # a moment after the start: not yet on disk
-    assert not serialise.exists(tmp_path, POLISH_FILE)
-    states.keep("stage", dataclasses.replace(running, is_finished=True))
-    again = StageStates(tmp_path, {"seed": 0}).get("stage", None)
-    np.testing.assert_array_equal(again.theta, running.theta)
-    assert (again.is_finished, again.costs, again.prior) == (True, running.costs, running.prior)
-    with pytest.raises(pgt.InputError, match="seed: 0 there, 1 here"):
-        StageStates(tmp_path, {"seed": 1})
-    serialise.save(tmp_path, POLISH_FILE, {"layout": 1})
-    with pytest.raises(pgt.InputError, match=r"another version of pgt"):
-        StageStates(tmp_path, {"seed": 0})
 
 
 def test_a_checkpoint_has_one_owner_and_partial_files_are_removed(tmp_path, folder):
@@ -352,11 +320,6 @@ def test_every_change_is_another_run(before, change):
     )
 
 
-def test_values_of_a_table_are_part_of_the_identity():
-    one, other = (identity(wall=([0.0, 0.5, 1.0], [0.0, v, 0.0])) for v in (1.0, 2.0))
-    assert "other conditions" in describe_difference(one, other)
-
-
 def test_the_code_of_a_users_class_is_part_of_the_identity():
     def made(number):
         class Mine(Heat):
@@ -381,16 +344,3 @@ print(sorted(map(str, identity().items())))
     again = fresh_python.run("-c", script)
     assert again.returncode == 0, again.stderr
     assert again.stdout.strip() == str(sorted(map(str, before.items())))
-
-
-def test_a_fallback_with_less_time_is_the_same_run():
-    readings = pgt.Observations.from_arrays(POINTS, POINTS[:, :1], coords=("x", "t"), fields=("u",))
-    domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    settings = pgt.Training(steps=4, polish=pgt.Polish(seconds=9.0))
-    task = assemble(
-        readings, Heat(0.1), domain, training=settings, model=network(readings, domain, "pinn")
-    )
-    short, shorter = (with_seconds_left(task, spent) for spent in (1.0, 2.5))
-    left = (1 - JUDGING_SHARE) * 9.0 - 1.0
-    assert dataclasses.asdict(short.training.polish)["seconds"] == pytest.approx(left)
-    assert identity_of(short) == identity_of(shorter) == identity_of(task)

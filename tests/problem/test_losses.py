@@ -14,7 +14,6 @@ from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.origin import HERE
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.pgt import PGT
 from pgt.nn.scaling import Scaling
@@ -171,23 +170,6 @@ def test_losses_do_not_depend_on_the_units():
         np.testing.assert_allclose(metres[name], millimetres[name], rtol=1e-4, atol=1e-6)
 
 
-def test_a_source_or_an_offset_does_not_set_the_scale():
-    scaling = Scaling.fit(readings(), Domain(x=(0, 1), t=(0, 1)))
-    plain = typical_residuals(Heat(0.1), scaling)["heat"]
-    assert typical_residuals(Heat(0.1, source="100"), scaling)["heat"] == pytest.approx(
-        plain, rel=0.3
-    )
-    assert typical_residuals(Heat(Unknown(0.1)), scaling)["heat"] == pytest.approx(plain, rel=1e-5)
-
-
-def test_random_fields_outside_an_equations_domain_are_left_out():
-    """log(u) of a negative draw is no number; the scale comes from the other draws."""
-    scaling = Scaling.fit(readings(), Domain(x=(0, 1), t=(0, 1)))
-    scaling = dataclasses.replace(scaling, mean=np.zeros(1, np.float32), origin=HERE)
-    size = typical_residuals(Equation("u_t = 1000*log(u)"), scaling)
-    assert all(100 < s < np.inf for s in size.values())
-
-
 def test_a_box_reading_is_the_average():
     centre, width = np.array([[0.5, 0.5], [0.3, 0.7]]), {"x": 0.4, "t": 0.2}
 
@@ -209,11 +191,6 @@ def test_a_box_reading_is_the_average():
         as_points = reading_rows(polynomial, boxes, scaling)
     np.testing.assert_allclose(as_average, 0, atol=1e-10)
     assert np.abs(as_points).max() > 1e-2
-
-
-def test_point_readings_have_no_averaged_axes():
-    assert averaged_axes(readings()) == ()
-    assert averaged_axes(readings(width={"t": 0.1})) == ("t",)
 
 
 def test_masked_readings_have_no_gradient():
@@ -261,13 +238,6 @@ class Constant(AbstractFieldModel):
 def constant(observations, uncertain=False):
     scaling = Scaling.fit(observations, Domain(x=(0, 1), t=(0, 1)))
     return Constant(scaling, uncertain)
-
-
-def test_plain_data_loss_is_the_mean_square():
-    model = constant(readings())
-    misfit = (20.3 - readings().values) / model.scaling.spread
-    loss = data_loss(model, None, readings(), ())
-    assert float(loss) == pytest.approx(float(np.mean(misfit**2)), rel=1e-4)
 
 
 def test_noise_weights():

@@ -86,15 +86,6 @@ def test_a_large_grid_is_thinned_and_says_so():
     assert len(page(data)) < 600_000
 
 
-@pytest.mark.parametrize("constant", [0.0, 3.0, np.nan])
-def test_a_field_without_range_is_drawn_all_the_same(constant):
-    data = cases.block()
-    flat = replace(data, field=0 * data.field + constant, residual=0 * data.field)
-    layer = payload(flat)["viewers"]["field"]["layers"][0]
-    assert layer["low"] < layer["high"]
-    assert text_of(flat)
-
-
 def test_walls_are_drawn_from_their_lines():
     line = np.array([[1.0, 0.0], [1.5, 0.5], [2.0, 0.0]])
     data = cases.wake()

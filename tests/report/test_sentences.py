@@ -11,8 +11,7 @@ from page_reader import text_of
 from pgt.core.doubt import HeldOutError
 from pgt.core.errors import InputError
 from pgt.core.numbers import number
-from pgt.core.stage import Stage
-from pgt.report.sentences import beside_interpolation, how_it_ended
+from pgt.report.sentences import beside_interpolation
 from pgt.uncertainty.held_out import HeldOutPredictions
 
 
@@ -53,15 +52,6 @@ def test_it_says_which_readings_are_the_judges():
     assert "u at 108 held-out readings" in text_of(crossed)
     with pytest.raises(InputError, match="predictions"):
         replace(crossed.readings, predictions=guess[:3])
-
-
-def test_why_a_fit_ended_is_said_of_its_last_stage():
-    first = Stage("Gauss-Newton", (2.0, 1.0), 1.0, "noise")
-    last = Stage("under a prior", (3.0, 2.0, 1.0), 1.0, "seconds")
-    summary = {"stages": [first.plain, last.plain], "stopped": "budget spent"}
-    assert how_it_ended(summary) == "under a prior ended after 2 iterations: the time is used up."
-    assert "solved" in how_it_ended({"stopped": "solved in closed form", "stages": []})
-    assert how_it_ended({}) == ""
 
 
 @pytest.mark.parametrize(
