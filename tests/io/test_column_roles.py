@@ -9,28 +9,12 @@ from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
 from pgt.io import read_columns
 from pgt.io.column_roles import (
-    ColumnRoles,
-    check_one_quantity,
     check_one_time,
     find_column_fields,
-    find_common_unit,
     find_sensor_fields,
-    may_be_axis,
-    note_unused_flags,
 )
-from pgt.io.headings import parse_heading, parse_headings
-from pgt.io.number_format import is_numeric_column
+from pgt.io.headings import parse_headings
 from pgt.io.survey import survey
-
-
-def test_a_guess_begins_with_nothing():
-    assert ColumnRoles() == ColumnRoles({}, [], [], None, [], set(), {})
-
-
-def test_temperatures_are_no_times():
-    assert may_be_axis("t", parse_heading("t [s]"))
-    assert not may_be_axis("t", parse_heading("t [°C]"))
-    assert not may_be_axis("t", parse_heading("T"))
 
 
 def test_two_times_are_refused_where_one_may_be_a_temperature():
@@ -59,39 +43,6 @@ def test_what_nobody_can_tell_is_not_used(tmp_path, word):
     assert (found.hidden, found.dialect) == ({}, None)
 
 
-def test_a_word_that_comes_later_is_said_with_its_line(tmp_path):
-    path = write(tmp_path, f"{HEADING}0.1,0,20,good\n0.5,0,21,perhaps\n")
-    with pytest.raises(InputError, match=r"line 3, column 'Quality': 'perhaps'"):
-        read_columns(path, coords=("x", "t"), fields=("T",), dialect=Dialect(valid="Quality"))
-
-
-def test_a_unit_of_all_rows():
-    unit, note = parse_heading("unit"), parse_heading("note")
-    assert find_common_unit([(note, {"m"}), (unit, {"degC"})]) == "degC"
-    assert find_common_unit([(unit, {"a", "b"})]) is None
-    with pytest.raises(InputError, match="'degC', 'degF'"):
-        find_common_unit([(unit, {"degC", "degF"})])
-
-
-def test_several_kinds():
-    kind = parse_heading("variable")
-    check_one_quantity([(kind, {"T"})], {})
-    check_one_quantity([(kind, {"T", "RH"})], {"u": "variable"})
-    with pytest.raises(InputError, match="several quantities"):
-        check_one_quantity([(kind, {"T", "RH"})], {})
-
-
-def test_words_and_numbers():
-    assert note_unused_flags({"Status": "a", "note": "b"}, None) == [
-        "the flags in 'Status' are not used"
-    ]
-    assert note_unused_flags({"Status": "a"}, "Status") == []
-    columns = (["1", "2", "OVER"], ["a", "1"], [])
-    assert tuple(is_numeric_column(column) for column in columns) == (
-        True, False, False,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize("names", ["S1 S2", "1 2"])
 def test_sensors_without_places_are_not_averaged(tmp_path, names):
     rows = "".join(f"{t},{name},20\n" for t in (0, 60) for name in names.split())
@@ -111,14 +62,6 @@ def test_readings_that_words_tell_apart_are_not_averaged(tmp_path, column):
     assert survey([write(tmp_path, f"time,x,{column},value\n{moved}")]).repeated == 0
 
 
-def test_numbered_sensors_are_all_of_one_field(tmp_path):
-    text = "t,Temp 1 @ x=0.1,Temp 2 @ x=0.5,RH 1 @ x=0.1\n0,20,21,50\n60,22,23,51\n"
-    found = survey([write(tmp_path, text, "a.csv")], measured=("T",), axes=("x", "t"))
-    assert found.columns == {"T": "Temp*"}
-    assert found.table.values["T"].tolist() == [20, 21, 22, 23]
-    assert found.unused == ("RH 1 @ x=0.1",)
-
-
 def test_fields_by_their_names():
     assert find_sensor_fields(parse_headings(["TC1@x=1", "TC2@x=2"]), ("T",)) == {"T": "T"}
     assert find_sensor_fields(parse_headings(["Temp@x=1", "p@x=1"]), ("p", "T")) == {
@@ -130,7 +73,6 @@ def test_fields_by_their_names():
     assert find_column_fields(parse_headings(["hours", "C"]), ("u",), ()) == {"u": "C"}
 
 
-DAY = "2024-03-12"
 MINUTE = [0.0, 60.0]
 
 
@@ -152,39 +94,12 @@ def test_times_of_day_without_marks_belong_to_the_date(tmp_path, heading, rows):
     assert found.table.values["t"].tolist() == MINUTE
 
 
-def test_hours_may_be_counted_to_24(tmp_path):
-    rows = "2024-03-12,23,0.1,20\n2024-03-12,24,0.1,21\n"
-    found = survey([write(tmp_path, "date,hour,x,T\n" + rows)])
-    assert found.table.values["t"].tolist() == [0.0, 3600.0]
-
-
 @pytest.mark.parametrize("times", [("0", "60"), ("930", "1000"), ("0970", "1000")])
 def test_other_numbers_beside_a_date_are_numbers(tmp_path, times):
     rows = "".join(f"2024-03-12,{time},0.1,20\n" for time in times)
     found = survey([write(tmp_path, "date,time,x,T\n" + rows)])
     assert found.columns["t"] == "time"
     assert found.table.values["t"].tolist() == [float(time) for time in times]
-
-
-def test_milliseconds_belong_to_the_time_and_are_no_minutes(tmp_path):
-    rows = "".join(f"{DAY},10:00:00,{ms},0.1,{ms}\n" for ms in (0, 5, 250))
-    found = survey([write(tmp_path, f"Date,Time,ms,x,T\n{rows}")], measured=("T",))
-    assert found.columns["t"] == "Date + Time + ms"
-    np.testing.assert_allclose(found.table.values["t"], [0, 0.005, 0.25])
-
-
-def test_times_of_day_without_zeros_in_front(tmp_path):
-    rows = "".join(f"20240312,{clock},0.1,{n}\n" for n, clock in enumerate((0, 5, 59, 100, 1015)))
-    found = survey([write(tmp_path, f"DATE,TIME,x,T\n{rows}")], measured=("T",))
-    np.testing.assert_allclose(found.table.values["t"], [0, 300, 3540, 3600, 36900])
-
-
-def test_dates_with_a_clock_are_better_than_numbers_that_nobody_knows(tmp_path):
-    rows = "".join(f"{DAY} 10:0{n}:00,45363416666.{n},0.1,{n}\n" for n in range(3))
-    found = survey([write(tmp_path, f"TimeString,Time_ms,x,T\n{rows}")], measured=("T",))
-    assert found.columns["t"] == "TimeString"
-    finer = "".join(f"{DAY} 10:00:00,{n},0.1,{n}\n" for n in range(3))
-    assert survey([write(tmp_path, f"stamp,Time_ms,x,T\n{finer}")]).columns["t"] == "Time_ms"
 
 
 def test_clocks_that_are_put_back_are_said(tmp_path):

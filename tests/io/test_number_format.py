@@ -43,23 +43,6 @@ def test_what_is_open_is_asked(cells, message):
     assert 'dialect=pgt.io.Dialect(decimal=",")' in str(caught.value)
 
 
-def test_what_was_said_decides():
-    assert find_number_format(["1,234"], Dialect(decimal=",")) == NumberFormat(",")
-    assert find_number_format(["1,234"], Dialect(decimal=".")) == NumberFormat(".", ",")
-    lines = np.array([2])
-    assert NumberFormat(".", ",").numbers(["1,234"], lines, "u").tolist() == [1234.0]
-    assert NumberFormat(",").numbers(["1,234"], lines, "u").tolist() == [1.234]
-
-
-def test_numbers_and_words():
-    marks, lines = NumberFormat(",", "."), np.arange(2, 9)
-    cells = ["1.234,5", "", "OVER", " ---", "-,5", "NaN", "1e3"]
-    found = marks.numbers(cells, lines, "u")
-    np.testing.assert_array_equal(found, [1234.5, np.nan, np.nan, np.nan, -0.5, np.nan, 1000.0])
-    assert marks.hidden_words == 2
-    assert marks.notes == ["decimal commas", "points between thousands"]
-
-
 @pytest.mark.parametrize("cell", ["1.23", "1.2345,6", "1,2,3", "1_000", "１２", "warm", "1.234"])
 def test_what_is_no_number_is_named_with_its_line(cell):
     with pytest.raises(InputError, match=f"line 7, column 'u': '{cell}' is not a number"):
@@ -71,14 +54,6 @@ def test_every_float_comes_back(number):
     lines = np.array([1])
     assert NumberFormat().numbers([repr(number)], lines, "u")[0] == number
     assert NumberFormat(",").numbers([repr(number).replace(".", ",")], lines, "u")[0] == number
-
-
-def test_what_looks_like_a_number():
-    assert all(map(is_number_like, ("1", "-0,5", ".5", "1.234,5", "1e-3", "nan", "1,234.5")))
-    assert not any(map(is_number_like, ("", "x", "12:30", "0x10", "1_0", "TC1", "1-2")))
-    assert not any(
-        map(is_number_like, ("12.03.2024", "1.2.24", "0.5-100", "2024 072", "0 100 200"))
-    )
 
 
 def test_blanks_and_exponents_of_instruments():

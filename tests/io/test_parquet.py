@@ -57,23 +57,6 @@ def test_moments_of_any_kind_are_times(tmp_path):
         assert (found.values["t"].tolist(), found.origin.get("t")) == ([0.0, step], origin)
 
 
-def test_sensors_side_by_side(tmp_path):
-    path, places = tmp_path / "wide.parquet", tmp_path / "places.csv"
-    times = pd.date_range("2024-03-12", periods=2, freq="min", name=None)
-    pd.DataFrame({"S1": [20.0, 21.0], "S2": [22.0, None]}, index=times).to_parquet(path)
-    places.write_text("sensor,x [m]\nS1,0.1\nS2,0.5\n")
-    found = survey([path, places], measured=("T",), axes=("x", "t"))
-    np.testing.assert_array_equal(found.table.values["T"], [20, 22, 21, np.nan])
-    assert found.table.values["x"].tolist() == [0.1, 0.5, 0.1, 0.5]
-    assert found.table.values["t"].tolist() == [0, 0, 60, 60]
-    assert found.table.origin == {"t": "2024-03-12"}
-    pd.DataFrame({"t": [0.0, 1.5], "T@x=0.1": [20.0, 21.0], "T@x=0.5": [1 / 3, 23.0]}).to_parquet(
-        path
-    )
-    placed = read_columns(path, coords=("x", "t"), fields=("T",))
-    assert placed.values["T"].tolist() == [20, 1 / 3, 21, 23]
-
-
 def test_quantities_below_each_other(tmp_path):
     path = tmp_path / "long.parquet"
     rows = [(0, 0.5, "temp", 20.0), (0, 0.5, "rh", 45.0), (1, 0.5, "temp", 21.0)]

@@ -30,35 +30,10 @@ def chosen(made, coords, others, sensors=None):
     return select_columns(made, coords, others, sensors, Dialect())
 
 
-def test_two_fields_of_one_wide_table():
-    made = table(["t", "T@x=1", "p@x=1", "T@x=2"], [[0, 5, 6, 7], [1, 8, 9, 10]])
-    found = chosen(made, ("x", "t"), ("T", "p"))
-    assert found.values["x"].tolist() == [1, 2, 1, 2]
-    assert found.values["t"].tolist() == [0, 0, 1, 1]
-    assert found.values["T"].tolist() == [5, 7, 8, 10]
-    np.testing.assert_array_equal(found.values["p"], [6, np.nan, 9, np.nan])
-    assert found.lines.tolist() == [2, 2, 3, 3]
-
-
-def test_a_pattern_chooses_columns():
-    made = table(["t", "TC1 (x=1)", "TC2 (x=2)", "RH (x=1)"], [[0, 5, 6, 7]])
-    assert chosen(made, ("x", "t"), ("TC*",)).values["TC*"].tolist() == [5, 6]
-    assert chosen(made, ("x", "t"), ("TC1 (x=1)",)).values["x"].tolist() == [1]
-
-
 def test_positions_in_a_plane_from_a_table_of_sensors():
     found = chosen(table(["t", "A", "B"], [[0, 5, 6]]), ("x", "y", "t"), ("T",), PLACES)
     assert (found.values["x"].tolist(), found.values["y"].tolist()) == ([0, 2], [1, 3])
     assert found.units == {"x": "m", "y": "m"}
-
-
-def test_a_column_of_names_and_a_file_of_one_sensor():
-    named = table(["t", "who", "T"], [[0, "A", 5], [0, "B", 6]])
-    assert chosen(named, ("x", "t"), ("T",), PLACES).values["x"].tolist() == [0, 2]
-    alone = table(["t", "T"], [[0, 5]], file_stem="B")
-    assert chosen(alone, ("x", "t"), ("T",), PLACES).values["x"].tolist() == [2]
-    fixed = table(["t", "T"], [[0, 5]], fixed_positions={"x": (7.0, "m")})
-    assert chosen(fixed, ("x", "t"), ("T",)).values["x"].tolist() == [7]
 
 
 @pytest.mark.parametrize(
@@ -113,22 +88,6 @@ def test_times_with_a_zone_in_the_heading_are_brought_to_utc(tmp_path):
     assert survey([path]).table.origin == {"t": "2024-03-12T13:00:00"}  # and not twice
 
 
-def test_digits_with_a_unit_are_no_dates(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("t [s],x,T\n20240312,0,20\n20240313,1,21\n")
-    assert survey([path]).table.values["t"].tolist() == [20240312.0, 20240313.0]
-    path.write_text("t,x,T\n20240228,0,20\n20240301,1,21\n")
-    assert survey([path]).table.values["t"].tolist() == [0.0, 2 * 86400.0]
-
-
-def test_other_columns_show_the_decimal_mark_where_those_read_leave_it_open(tmp_path):
-    path = write(tmp_path, "x;t;T;count\n0;0;20,293;1,5\n1;0;21,125;2,5\n")
-    found = read_columns(path, coords=("x", "t"), fields=("T",))
-    assert found.values["T"].tolist() == [20.293, 21.125]
-    with pytest.raises(InputError, match=r"'20,293' may be 20293 or 20.293"):
-        read_columns(write(tmp_path, "x;t;T\n0;0;20,293\n"), coords=("x", "t"), fields=("T",))
-
-
 HEADING = "t;x;T\n"
 
 
@@ -168,12 +127,6 @@ def test_no_reading_among_them_is_hidden(tmp_path):
     assert found.table.units["T"] == "°F"
 
 
-def test_lengths_in_headings_stay_places(tmp_path):
-    found = survey([write(tmp_path, "t;5 cm;10 cm\n0;20 °C;21 °C\n60;22 °C;23 °C\n")])
-    assert (found.coords, found.table.units["x"]) == (("x", "t"), "cm")
-    assert found.table.values[found.fields[0]].tolist() == [20, 21, 22, 23]
-
-
 @pytest.mark.parametrize(
     "cell", ["1A", "TC 1", "12:30", "2024-03-12", "5", "", "3 apples", "1d 02:00:00"]
 )
@@ -203,33 +156,6 @@ def test_each_quantity_is_a_column(tmp_path):
     assert both.table.values["humidity"].tolist() == [h for *_, h in READINGS]  # in shared rows
 
 
-def test_what_is_there_twice_and_what_is_lost_have_rows(tmp_path):
-    path = write(tmp_path, "t,x,parameter,value\n0,0,a,1\n0,0,a,2\n0,0,b,3\n1,0,b,4\n1,0,,5\n")
-    found = read_columns(path, coords=("x", "t"), fields=("a", "b"))
-    np.testing.assert_array_equal(found.values["a"], [1, 2, np.nan])
-    np.testing.assert_array_equal(found.values["b"], [3, np.nan, 4])
-    assert found.lines is not None
-    assert found.lines.tolist() == [2, 3, 5]
-
-
-def test_other_languages_have_quantities(tmp_path):
-    rows = "0;0,1;Temperatur [°C];20,5\n0;0,1;Feuchte [%];45\n1;0,1;Feuchte [%];46\n"
-    text = f"Zeit;x;Messgröße;Wert\n{rows}"
-    found = survey([write(tmp_path, text)], measured=("T",))
-    assert (found.table.values["T"].tolist(), found.table.units["T"]) == ([20.5], "°C")
-
-
-def test_names_of_sensors_may_stand_for_quantities(tmp_path):
-    rows = "".join(f"{t},TC{s},{20 + s + t}\n" for t in (0, 60) for s in (1, 2))
-    files = [
-        write(tmp_path, f"t,variable,value\n{rows}"),
-        write(tmp_path, "name,x\nTC1,0\nTC2,1\n", "p.csv"),
-    ]
-    found = survey(files, measured=("T",), axes=("x", "t"))
-    assert found.table.values["T"].tolist() == [21, 22, 81, 82]
-    assert found.table.values["x"].tolist() == [0, 1, 0, 1]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -242,10 +168,3 @@ def test_names_of_sensors_may_stand_for_quantities(tmp_path):
 def test_what_nobody_can_tell_is_refused(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
         survey([write(tmp_path, text)], measured=("T",))
-
-
-def test_the_column_of_all_values_is_no_field(tmp_path):
-    with pytest.raises(InputError, match=r"no column 'value'.*temperature, humidity"):
-        read_columns(
-            write(tmp_path, LONG), coords=("t",), fields=("T",), columns={"t": "time", "T": "value"}
-        )

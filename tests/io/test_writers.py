@@ -103,13 +103,6 @@ def test_provenance_of_any_kind_is_kept(tmp_path):
     assert "axis" not in dataset.x.attrs
 
 
-def test_a_written_field_can_be_read_as_readings(tmp_path):
-    write_field(field(("t", "x")), tmp_path / "field.nc")
-    readings = read_observations(tmp_path / "field.nc", coords=("x", "t"), fields=("u", "p"))
-    assert len(readings) == 12
-    assert dict(readings.units) == {"x": "m", "t": "m", "u": "m/s"}
-
-
 # --- CSV ----------------------------------------------------------------------
 
 
@@ -124,14 +117,6 @@ def test_csv_of_a_grid(tmp_path, monkeypatch):
     after = table.set_index(["t", "y", "x"]).to_xarray()
     np.testing.assert_array_equal(after.u, before.u)
     np.testing.assert_array_equal(after.p, before.p)
-
-
-def test_csv_of_points(tmp_path):
-    write_values(at_points(), tmp_path / "values.csv")
-    text = (tmp_path / "values.csv").read_text()
-    assert text == "x,t,u\n0.1,1.0,1.0\n0.2,2.0,\n0.2,3.0,0.3333333333333333\n"
-    with pytest.raises(InputError, match=r"'.nc' is unknown; known are .csv"):
-        write_values(at_points(), tmp_path / "values.nc")
 
 
 @given(
@@ -241,17 +226,6 @@ def read_vtr(path):
         size = int(np.frombuffer(data, "<u8", 1, start)[0])
         arrays[array.get("Name")] = np.frombuffer(data, "<f8", size // 8, start + 8)
     return root.find(".//Piece").get("Extent"), arrays
-
-
-def test_one_instant_is_one_file(tmp_path):
-    before = field(("t", "y", "x")).isel(t=[1])
-    assert write_field(before, tmp_path / "field.vtr") == tmp_path / "field.vtr"
-    extent, arrays = read_vtr(tmp_path / "field.vtr")
-    assert extent == "0 3 0 2 0 0"
-    np.testing.assert_array_equal(arrays["x_coordinates"], before.x)
-    np.testing.assert_array_equal(arrays["z_coordinates"], [0])
-    np.testing.assert_array_equal(arrays["u"], before.u.to_numpy().ravel())  # x runs fastest
-    assert os.listdir(tmp_path) == ["field.vtr"]
 
 
 @pytest.mark.parametrize("axes", [("t", "x"), ("x", "z", "t"), ("t", "z", "y", "x")])

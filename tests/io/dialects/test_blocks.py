@@ -37,13 +37,6 @@ def test_the_time_of_a_block_is_that_of_its_rows(tmp_path, content, unit):
     assert found.repeated == 0
 
 
-def test_a_note_on_what_is_a_column_is_a_note(tmp_path):
-    path = write(tmp_path, "Time (s),x,T\n0,0.1,20\n# t=60: door opened\n60,0.1,21\n")
-    assert survey([path]).table.values["t"].tolist() == [0, 60]
-    path = write(tmp_path, "# x = 0.1 m\nt,T\n0,20\n# still x = 0.1 m\n60,21\n")
-    assert survey([path]).table.values["x"].tolist() == [0.1, 0.1]
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

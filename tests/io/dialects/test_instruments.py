@@ -1,11 +1,9 @@
 """Casts of Sea-Bird. Measurements of LabVIEW."""
 
-import numpy as np
 import pytest
 from sensor_files import write
 
 from pgt.core.errors import InputError
-from pgt.io.dialects.instruments import convert_seabird
 from pgt.io.survey import survey
 
 CAST = """\
@@ -46,16 +44,6 @@ def test_a_header_names_the_columns(tmp_path):
     assert found.table.lines.tolist() == [23, 24, 25]
 
 
-def test_a_reading_that_is_bad_is_none(tmp_path):
-    found = survey([write(tmp_path, CAST, "cast.cnv")], measured=("T",), axes=("z", "t"))
-    np.testing.assert_array_equal(found.table.values["T"], [12.5, 12.4375, np.nan])
-
-
-def test_other_texts_are_let_alone():
-    lines, rest = [(1, "*END*"), (2, "1 2")], iter(())
-    assert convert_seabird(lines, rest) == (lines, rest)
-
-
 def test_the_clock_of_the_instrument_counts_from_2000(tmp_path):
     path = write(
         tmp_path, CAST.replace("timeS: Time, Elapsed", "timeK: Time, Instrument"), "cast.cnv"
@@ -76,27 +64,7 @@ X0\t10.0\t10.0\t
 Delta_X\t0.5\t{step}\t
 ***End_of_Header***\t\t\t
 """
-ONE = "X_Value\tT@x=0.1\tT@x=0.5\tComment\n10.0\t20\t21\t\n10.5\t22\t23\t\n"
 MULTI = "X_Value\tT@x=0.1\tX_Value\tT@x=0.5\tComment\n10\t20\t10\t21\t\n10.5\t22\t10.5\t23\t\n"
-NO = "X_Value\tT@x=0.1\tT@x=0.5\tComment\n\t20\t21\t\n\t22\t23\t\n"
-
-
-def test_the_time_of_a_value(tmp_path):
-    for columns, table in {"One": ONE, "Multi": MULTI, "No": NO}.items():
-        text = HEADER.format(columns=columns, step="0.5") + table
-        found = survey([write(tmp_path, text, "a.lvm")], measured=("T",), axes=("x", "t"))
-        assert (found.coords, found.fields) == (("x", "t"), ("T",))
-        assert found.table.values["t"].tolist() == [10, 10, 10.5, 10.5]
-        assert found.table.values["T"].tolist() == [20, 21, 22, 23]
-        assert found.table.units == {"t": "s"}
-
-
-def test_decimal_commas(tmp_path):
-    text = (
-        (HEADER.format(columns="No", step="0.5") + NO).replace("0.5", "0,5").replace("20", "20,5")
-    )
-    found = survey([write(tmp_path, text, "a.lvm")], measured=("T",), axes=("x", "t"))
-    assert found.table.values["t"].tolist() == [10, 10, 10.5, 10.5]
 
 
 def test_what_is_not_of_time_is_left_alone(tmp_path):

@@ -19,11 +19,6 @@ def test_r_names_its_rows(tmp_path, monkeypatch, looked_at, mark):
     assert found.hidden == {"u": (1, 3)}
 
 
-def test_names_with_blanks_are_left_alone(tmp_path):
-    with pytest.raises(InputError, match='There are: "x", "t", "u"'):
-        survey([write(tmp_path, '"x" "t" "u"\n"row 1" 0.1 0 20.5\n"row 2" 0.5 0 21\n', "a.txt")])
-
-
 def test_the_serial_number_stands_in_the_first_row_alone(tmp_path):
     rows = "1,2024-03-12 10:00:00,20.5,010012345\n2,2024-03-12 10:01:00,22.0\n"
     path = write(tmp_path, "EL-USB-TC x=0.1,Time,Celsius(°C),Serial Number\n" + rows, "a.txt")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sensor_files import write
 
-from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
 from pgt.io import text
 from pgt.io.survey import survey
@@ -29,11 +28,6 @@ def test_variables_are_the_heading(tmp_path, header, mark):
     assert (found.coords, found.fields) == (("x", "y"), ("u", "v"))
     assert found.table.units == {"x": "mm", "y": "mm", "u": "m/s", "v": "m/s"}
     np.testing.assert_array_equal(found.table.values["v"], [2.5, 2.25, np.nan])
-
-
-def test_names_without_quotation_marks(tmp_path):
-    path = write(tmp_path, "VARIABLES = X, Y, P\nZONE\n0 0 1\n1 0 2\n", "a.dat")
-    assert survey([path]).columns["x"] == "X"
 
 
 def test_blocks_and_further_zones_are_refused(tmp_path):
@@ -77,13 +71,6 @@ def test_a_zone_for_each_time(tmp_path, monkeypatch, looked_at):
     assert found.table.lines.tolist() == [10, 11, 17, 18]
 
 
-def test_a_temperature_is_no_time(tmp_path):
-    zone = 'ZONE T="Step", STRANDID=1, SOLUTIONTIME={0}\n0 1\n1 2\n'
-    text = 'VARIABLES = "x", "T"\n' + zone.format(0.25) + zone.format(0.5)
-    found = survey([write(tmp_path, text, "a.dat")], measured=("T",), axes=("x", "t"))
-    assert found.table.values["t"].tolist() == [0.25, 0.25, 0.5, 0.5]
-
-
 def test_titles_say_when_and_where(tmp_path):
     zone = 'ZONE T="{0}"\n0 1\n1 2\n'
     text = 'VARIABLES = "y", "T"\n' + zone.format("t = 0.25 s") + zone.format("Time=0.5 s")
@@ -95,25 +82,11 @@ def test_titles_say_when_and_where(tmp_path):
     assert found.table.units == {"x": "m"}
 
 
-def test_the_elements_of_a_mesh_are_no_readings(tmp_path):
-    zone = 'ZONE T="{}", N=3, E=1, ZONETYPE=FETRIANGLE, DATAPACKING=POINT\n'
-    text = 'VARIABLES = "x", "y", "u"\n' + zone.format("a") + "0 0 1\n1 0 2\n0 1 3\n1 2 3\n"
-    text += zone.format("b") + "1 1 4\n2 0 5\n2 1 6\n\n1 2 3\n"
-    found = survey([write(tmp_path, text, "a.dat")])
-    assert found.table.values["u"].tolist() == [1, 2, 3, 4, 5, 6]
-
-
 def test_blocks_of_one_mesh_are_taken_together(tmp_path):
     text = 'VARIABLES = "x", "y", "u"\nZONE T="a"\n0 0 1\n1 0 2\nZONE T="b"\n1 1 3\n2 0 4\n'
     found = survey([write(tmp_path, text, "a.dat")])
     assert found.table.values["x"].tolist() == [0, 1, 1, 2]
     assert found.table.lines.tolist() == [3, 4, 6, 7]
-
-
-def test_a_time_that_is_a_variable_stays_so(tmp_path):
-    zone = "ZONE SOLUTIONTIME={0}\n0 {0} 1\n1 {0} 2\n"
-    text = 'VARIABLES = "x", "time", "u"\n' + zone.format(1) + zone.format(3)
-    assert survey([write(tmp_path, text, "a.dat")]).table.values["t"].tolist() == [1, 1, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -129,17 +102,3 @@ def test_zones_that_are_not_alike(tmp_path, old, new, message):
     assert IN_TIME.count(old) == 1
     with pytest.raises(InputError, match=message):
         survey([write(tmp_path, IN_TIME.replace(old, new), "a.dat")])
-
-
-def test_the_one_line_of_tsi_and_its_code(tmp_path):
-    header = (
-        'TITLE="C:\\Experiments\\wake\\wake000001.T000.D000.P000.H001.L.vec" VARIABLES="X mm", "Y mm", '
-        '"U m/s", "V m/s", "CHC", DATASETAUXDATA Application="PIV" '
-        "ZONE I=2, J=2, F=POINT\n"
-    )
-    rows = "0.5,1.5,0.25,2.5,1\n1.5,1.5,0.5,3.5,2\n0.5,0.5,0.0,0.0,-1\n"
-    path = write(tmp_path, header + rows, "a.vec")
-    found = survey([path], measured=("u", "v"), dialect=Dialect(valid="CHC"))
-    assert found.table.units == {"x": "mm", "y": "mm", "u": "m/s", "v": "m/s"}
-    np.testing.assert_array_equal(found.table.values["u"], [0.25, 0.5, np.nan])
-    assert "1 row marked as invalid hidden" in found.table.notes
