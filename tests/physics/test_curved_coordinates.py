@@ -90,12 +90,6 @@ def test_theis_solution_of_a_well():
     assert abs(float(row["equation"])) < 1e-10
 
 
-def test_a_coefficient_may_depend_on_the_radius():
-    # (1/r) d/dr (r * r * du/dr) with u = r^2 is 6 r
-    pde = pgt.Equation("u_t + 6*r = div(r*grad(u))", coords=("r", "t"))
-    assert largest(pde, POLAR, lambda z: jnp.array([z[0] ** 2]), [(0.2, 0.1), (0.0, 0.1)]) < 1e-10
-
-
 def test_a_ball_cools_as_its_series_says():
     result = pgt.solve(
         pgt.Heat(0.3), BALL, [pgt.Initial(u="1-r^2"), pgt.Dirichlet("r", side="upper", u=0.0)]
@@ -109,20 +103,6 @@ def test_a_ball_cools_as_its_series_says():
     flux = result.integrals.flux(axis="r", side="upper", t=[0.2], coefficient=0.3).flux.item()
     assert total[0] == pytest.approx(8 * np.pi / 15, rel=1e-6)
     assert (total[1] - total[2]) / 1e-4 == pytest.approx(flux, rel=1e-3)
-
-
-def test_a_diffusivity_is_fitted_in_polar_coordinates():
-    rng = np.random.default_rng(0)
-    r, t = rng.uniform(0, 1, 30), rng.uniform(0, 0.5, 30)
-    values = np.exp(-0.3 * 5.783185962946785 * t) * np.asarray(bessel(2.404825557695773 * r))
-    result = pgt.reconstruct(
-        {"r": r, "t": t, "u": values},
-        pgt.Heat(pgt.Unknown(0.1, positive=True)),
-        pgt.Domain(r=(0, 1), t=(0, 0.5), coordinates="polar"),
-        [pgt.Dirichlet("r", side="upper", u=0.0)],
-        training=pgt.Training(seconds=100),
-    )
-    assert result.parameters["diffusivity"] == pytest.approx(0.3, rel=1e-5)
 
 
 def test_fields_have_no_slope_at_the_axis_unless_something_else_is_said():

@@ -163,6 +163,7 @@ def test_the_way_of_leaving_readings_out_that_misses_them_most_counts():
     assert expected(single) == expected()
 
 
+@pytest.mark.slow
 def test_an_error_is_stated_no_smaller_than_a_contradicted_condition_changes_the_field():
     def truth(x, t):
         return np.exp(-0.45 * t) * np.sin(3 * x + 0.4) + 0.5 * x
