@@ -2,49 +2,13 @@
 
 import math
 
-import jax
 import numpy as np
 import pytest
-from scipy.stats import kstest
 
 from pgt.core.errors import InputError
 from pgt.data.bounds import Bounds, check_names, limits_of
 
 BOX = Bounds(("x", "y", "t"), ((-1.0, 1.0), (0.0, 0.5), (2.0, 7.0)))
-
-
-def test_numbers_by_axis():
-    assert (BOX.dimension, BOX.has_time, BOX.spatial_axes) == (3, True, ("x", "y"))
-    assert (BOX.index("t"), BOX.bounds("y")) == (2, (0.0, 0.5))
-    np.testing.assert_array_equal(BOX.middle, [0.0, 0.25, 4.5])
-    np.testing.assert_array_equal(BOX.extent, [2.0, 0.5, 5.0])
-    assert {axis: float(at) for axis, at in BOX.named(np.arange(3.0)).items()} == {
-        "x": 0.0,
-        "y": 1.0,
-        "t": 2.0,
-    }
-    assert BOX.along(("t", "x")) == Bounds(("t", "x"), ((2.0, 7.0), (-1.0, 1.0)))
-    assert hash(BOX.along(BOX.axes)) == hash(BOX)
-    with pytest.raises(InputError, match="no axis 'z', only x, y, t"):
-        BOX.along(("z",))
-
-
-def test_random_points_are_uniform_and_follow_the_key():
-    points = np.asarray(jax.jit(lambda key: BOX.sample(key, 2000))(jax.random.key(0)))
-    assert points.shape == (2000, 3)
-    assert BOX.contains(points).all()
-    for column in ((points - BOX.lower) / BOX.extent).T:
-        assert kstest(column, "uniform").pvalue > 1e-3
-    np.testing.assert_array_equal(points, BOX.sample(jax.random.key(0), 2000))
-    assert not np.array_equal(points, BOX.sample(jax.random.key(1), 2000))
-
-
-@pytest.mark.parametrize("library", [np, jax.numpy])
-def test_the_unit_cube_is_stretched_over_the_box(library):
-    corners = library.asarray([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.5, 0.5, 0.5]])
-    points = BOX.from_unit(corners)
-    assert points.dtype == corners.dtype
-    np.testing.assert_allclose(points, [BOX.lower, BOX.upper, BOX.middle], rtol=1e-7)
 
 
 def test_quadrature_integrates_polynomials_exactly():

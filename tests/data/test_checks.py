@@ -1,40 +1,10 @@
 """What users pass becomes float64 columns; what cannot is named."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from pgt.core.errors import InputError
-from pgt.data import Domain, _checks
-from pgt.data._checks import (
-    as_noise,
-    as_table,
-    check_axis,
-)
-
-
-def test_a_table_is_an_array_or_columns_by_name():
-    wanted = [[1.0, 3.0], [2.0, 4.0]]
-    for data in (wanted, {"b": [3, 4], "a": [1, 2]}, pd.DataFrame({"a": [1, 2], "b": [3, 4]})):
-        np.testing.assert_array_equal(as_table("values", data, ("a", "b")), wanted)
-
-
-def test_noise_is_told_by_number_field_or_reading():
-    mask = np.array([[True, False], [True, True]])
-    np.testing.assert_array_equal(as_noise(None, ("u", "v"), mask), np.zeros((2, 2)))
-    np.testing.assert_array_equal(as_noise(0.5, ("u", "v"), mask), 0.5 * mask)
-    np.testing.assert_array_equal(as_noise({"u": [1, 2]}, ("u", "v"), mask), [[1, 0], [2, 0]])
-    with pytest.raises(InputError, match="row 1, is -1"):
-        as_noise([[1, 1], [-1, 1]], ("u", "v"), mask)
-
-
-def test_readings_outside_are_counted_and_the_first_shown():
-    domain, half = Domain(x=(0, 1)), np.zeros(5)
-    check_axis("x", np.array([0.0, 1.0 + 1e-12, 0.5, 1.0, 0.2]), half, domain)
-    with pytest.raises(InputError, match=r"4 reading.*row 0: x = -1, row 1: x = 2, row 2: x = 3"):
-        check_axis("x", np.array([-1.0, 2.0, 3.0, 4.0, 0.5]), half, domain)
-    with pytest.raises(InputError, match=r"x = 0\.9 ± 0\.2"):
-        check_axis("x", np.full(5, 0.9), half + 0.2, domain)
+from pgt.data import _checks
 
 
 def test_many_random_rows_are_grouped_as_a_dictionary_would():

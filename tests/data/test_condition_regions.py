@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-import pgt
 from pgt.data.bounds import Bounds
 from pgt.data.condition_regions import (
     INSTANTS_PER_STEP,
@@ -61,16 +60,6 @@ def test_faces_take_turns_and_are_covered_uniformly():
         assert kstest((on_left[:, column] - lower) / (upper - lower), "uniform").pvalue > 1e-3
 
 
-def test_nodes_are_shared_evenly_and_integrate_along_the_face():
-    nodes = ALL_FACES.nodes(62)  # 16 for each face: four along each of its axes
-    assert nodes.shape == (64, 3)
-    right = nodes[16:32]
-    assert (right[:, 0] == 1.0).all()
-    _, weights = BOX.along(("y", "t")).quadrature(16)
-    exact = (0.5**4 / 4) * ((7.0**8 - 2.0**8) / 8)
-    assert (right[:, 1] ** 3 * right[:, 2] ** 7) @ weights == pytest.approx(exact, rel=1e-13)
-
-
 def test_normals_point_outward():
     for axis, side in ALL_FACES.pairs:
         z = Faces(BOX, ((axis, side),)).nodes(1)[0]
@@ -106,16 +95,3 @@ def test_a_mean_over_space_is_exact_for_polynomials_and_taken_at_few_instants():
     assert (t == 4.0).all()
     assert weights.sum() == pytest.approx(1.0)
     assert (x**4 * y**3) @ weights == pytest.approx((1 / 5) * (0.5**3 / 4), rel=1e-5)
-
-
-def test_places_of_walls_with_one_name_are_shared_by_area():
-    balls = pgt.shapes.Ball((-1, 0, 0), 0.8) | pgt.shapes.Ball((1.2, 0, 0), 0.4)
-    domain = pgt.Domain(x=(-2, 2), y=(-1, 1), z=(-1, 1), shape=balls)
-    places = np.asarray(domain.wall("ball").places)
-    assert np.mean(places[:, 0] > 0.5) == pytest.approx(0.2, abs=1e-3)
-    # a large arc of which little is left, and a whole small circle
-    arcs = -(pgt.shapes.Disk((0, 50), 49.9, name="w") | pgt.shapes.Disk((0, -0.3), 0.01, name="w"))
-    flat = pgt.Domain(x=(-0.5, 0.5), y=(-0.5, 0.5), shape=arcs)
-    places = np.asarray(flat.wall("w").places)
-    share = 0.02 * np.pi / float(flat.wall("w").area)
-    assert np.mean(places[:, 1] < -0.2) == pytest.approx(share, abs=0.02)

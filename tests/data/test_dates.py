@@ -9,7 +9,6 @@ import pytest
 import pgt
 from pgt.data.dates import (
     UNIT,
-    are_dates,
 )
 
 NOON = 1714564800.0
@@ -56,20 +55,6 @@ def test_readings_may_have_dates(column):
         assert readings.points[:, 1].tolist() == [NOON + 30, NOON + 3540]
         assert dict(readings.units) == {"t": UNIT}
         readings.check_inside(HOUR)
-
-
-def test_a_table_on_disk_may_have_dates(tmp_path):
-    path = tmp_path / "sensors.csv"
-    path.write_text("x,t,u\n0.1,2024-05-01T12:00:30,1\n0.2,2024-05-01T12:59,2\n")
-    readings = pgt.Observations.from_table(path, coords=("x", "t"), fields=("u",))
-    assert readings.points[:, 1].tolist() == [NOON + 30, NOON + 3540]
-
-
-def test_numbers_are_no_dates():
-    assert not are_dates(["0.5", "1.0"])
-    assert not are_dates([None, 3.0])
-    assert not are_dates([])
-    assert are_dates([None, "2024-05-01"])
 
 
 def test_mixed_columns_and_other_units_are_refused():

@@ -9,22 +9,6 @@ from pgt.core.errors import InputError
 from pgt.data import Domain
 
 
-def test_axes_are_kept_in_canonical_order():
-    domain = Domain(t=(0, 2), y=(-1, 3), x=(0, 1), periodic=("y",), units={"t": "s"})
-    assert domain.axes == ("x", "y", "t")
-    np.testing.assert_array_equal(domain.lower, [0, -1, 0])
-    np.testing.assert_array_equal(domain.upper, [1, 3, 2])
-    np.testing.assert_array_equal(domain.extent, [1, 4, 2])
-    assert domain.lower.dtype == np.float64
-    assert domain.spatial_axes == ("x", "y")
-    assert (domain.has_time, domain.dimension, domain.index("t")) == (True, 3, 2)
-    assert domain.bounds("y") == (-1.0, 3.0)
-    assert domain.units == {"t": "s"}
-    assert (
-        repr(domain) == "Domain(x=(0, 1), y=(-1, 3), t=(0, 2), periodic=('y',), units={'t': 's'})"
-    )
-
-
 def test_survives_json_and_is_hashable():
     domain = Domain(x=(0, 0.1), t=(0, 1), periodic="x", units={"x": "m"})
     again = Domain.from_dict(json.loads(json.dumps(domain.to_dict())))
@@ -52,16 +36,6 @@ def test_quadrature_gives_the_volume_and_exact_integrals():
     assert weights.sum() == pytest.approx(2 * 2 * 3)
     x, y, t = points.T
     assert (x**5 * y**4 * t**2) @ weights == pytest.approx((2**6 / 6) * (2 / 5) * 9)
-
-
-def test_walls_are_the_ends_of_axes_that_have_some():
-    plane = Domain(x=(0, 2), y=(-1, 1), t=(0, 3))
-    assert plane.walls().pairs == (("x", 0), ("x", 1), ("y", 0), ("y", 1))
-    assert plane.walls("y", side="upper").pairs == (("y", 1),)
-    assert plane.walls(("y", "x"), side="lower").pairs == (("y", 0), ("x", 0))
-    assert ROOM.walls().pairs == (("x", 0), ("x", 1))
-    z = plane.walls("y", side="lower").nodes(1)[0]
-    assert plane.walls().normal(z).tolist() == [0, -1, 0]
 
 
 @pytest.mark.parametrize(

@@ -66,12 +66,6 @@ def test_noise_in_all_its_forms():
     np.testing.assert_array_equal(two_axes(noise=per_reading).noise, [[1, 2], [0, 3], [4, 0]])
 
 
-def test_width_is_halved_and_zero_means_points():
-    readings = two_axes(width={"t": [0.0, 0.2, 0.4]})
-    np.testing.assert_allclose(readings.half_width, [[0, 0], [0, 0.1], [0, 0.2]])
-    assert two_axes(width={"x": 0.0}).half_width is None
-
-
 POINTS = {"x": [0.0, 1.0]}
 VALUES = {"u": [1.0, 2.0]}
 
@@ -198,23 +192,6 @@ tables = st.lists(
     max_size=12,
     unique_by=lambda row: (row[0] + 0.0, row[1] + 0.0),
 )
-
-
-@given(tables, st.randoms(use_true_random=False))
-def test_row_order_and_source_do_not_matter(rows, random):
-    frame = pd.DataFrame(rows, columns=["x", "t", "u", "v"])
-    if frame[["u", "v"]].isna().all(axis=None):
-        return
-    order = list(range(len(rows)))
-    random.shuffle(order)
-    straight = Observations.from_table(frame, ("x", "t"), ("u", "v"))
-    shuffled = Observations.from_table(frame.iloc[order], ("t", "x"), ("u", "v"))
-    table = frame.to_numpy()
-    arrays = Observations.from_arrays(
-        table[:, :2], table[:, 2:], coords=("x", "t"), fields=("u", "v")
-    )
-    for one, other in ((straight.take(order), shuffled), (straight, arrays)):
-        assert jax.tree.all(jax.tree.map(np.array_equal, one, other))
 
 
 # --- methods ------------------------------------------------------------------

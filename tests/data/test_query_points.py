@@ -18,13 +18,6 @@ from pgt.data.query_points import (
 BOX = Domain(x=(-1, 1), t=(0, 2))
 
 
-def test_points_by_row_or_by_axis_are_the_same():
-    rows = [[0.5, 1.0], [9.0, 0.0]]  # outside of the domain is no mistake
-    np.testing.assert_array_equal(as_points(rows, BOX), rows)
-    np.testing.assert_array_equal(as_points({"t": [1, 0], "x": [0.5, 9.0]}, BOX), rows)
-    assert as_points({"x": 0.5, "t": 1.0}, BOX).shape == (1, 2)
-
-
 @pytest.mark.parametrize(
     ("points", "message"),
     [

@@ -17,11 +17,7 @@ from pgt.cli import app
 from pgt.data.splits import blocks, folds
 from pgt.methods.finished_fit import Fit
 from pgt.runs.folder import FOLDS
-from pgt.runs.predict import load
-from pgt.uncertainty.held_out import predict_by_process
 from pgt.uncertainty.outcome import Outcome
-
-LINE = pgt.Domain(x=(0, 1))
 
 
 def record(values=(3.0, 4.0, 0.0, np.nan), guess=(3.0, 5.0, 1.0, np.nan), fold=(0, 1, 1, -1)):
@@ -42,18 +38,6 @@ def test_errors_by_hand():
     assert error.relative == pytest.approx(np.sqrt(2) / 5)
     assert error.by_fold == pytest.approx((0.0, 1 / size))
     assert error.spread == pytest.approx(1 / size / np.sqrt(2))
-
-
-def test_all_readings_judge_beside_interpolation_of_the_others():
-    """On a straight line interpolation from the other folds is nearly exact."""
-    x = np.linspace(0, 1, 12)
-    readings = pgt.Observations.from_arrays({"x": x}, {"u": 2 + 3 * x})
-    found = pgt.CrossValidation(readings, np.ones((12, 1)), np.arange(12) % 3, by="reading")
-    unseen = found.as_held_out(LINE)
-    assert unseen.folds == 3
-    assert unseen.readings is readings
-    np.testing.assert_array_equal(unseen.predictions, found.predictions)
-    np.testing.assert_allclose(unseen.interpolated, readings.values, atol=1e-3)
 
 
 def test_a_record_survives_the_disk(tmp_path):
@@ -225,27 +209,6 @@ def test_a_killed_run_goes_on_and_ends_the_same(home, monkeypatch):
     for name in ("held_out", "cross_validation", "doubts", "converged"):
         assert one[name] == two[name]
     assert {path.suffix for path in (home / "stopped" / FOLDS).iterdir()} == {".safetensors"}
-
-
-def test_the_numbers_are_those_of_all_readings(home):
-    numbers = json.loads((home / "whole" / "metrics.json").read_text())
-    held, crossed = numbers["held_out"]["u"], numbers["cross_validation"]
-    kept = pgt.CrossValidation.load(home / "whole")
-    assert kept is not None
-    truth = kept.observations.values[:, 0]
-    wrong = np.linalg.norm(kept.predictions[:, 0] - truth) / np.linalg.norm(truth)
-    assert held["readings"] == 30
-    assert held["relative"] == pytest.approx(wrong)
-    assert (crossed["folds"], crossed["by"], len(crossed["fields"]["u"]["by_fold"])) == (
-        3,
-        "reading",
-        3,
-    )
-    assert crossed["fields"]["u"]["spread"] > 0
-    simple = predict_by_process(kept.observations, DOMAIN, groups=kept.fold)[:, 0]
-    expected = np.linalg.norm(simple - truth) / np.linalg.norm(truth)
-    assert held["interpolated_relative"] == pytest.approx(expected)
-    assert len(load(home / "whole").held_out) == 3, "the field is an ordinary fit"
 
 
 def test_the_report_says_so_and_can_be_written_again(home):

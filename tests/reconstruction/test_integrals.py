@@ -86,13 +86,6 @@ def test_a_grid_is_masked_outside_the_shape(ring):
     assert list(field.data_vars) == ["u", "u_std", *[n for n in field.data_vars if "q" in str(n)]]
 
 
-def test_points_outside_the_shape_have_no_value(ring):
-    found = ring.at({"x": [0.7, 0.1, 0.9], "y": [0.0, 0.1, 0.9]})
-    assert np.isfinite(found.u).to_numpy().tolist() == [True, False, False]
-    assert found["mask"].to_numpy().tolist() == [1, 0, 0]
-    assert np.isnan(ring.residual({"x": [0.1], "y": [0.1]}).to_array()).all()
-
-
 def test_a_result_with_a_shape_is_read_back_and_written(ring, tmp_path):
     ring.save(tmp_path)
     again = pgt.Reconstruction.load(tmp_path)

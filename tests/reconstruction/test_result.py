@@ -82,14 +82,6 @@ def test_units_and_provenance(flow):
     assert "held_out_error" not in grid.attrs  # None cannot be written to NetCDF
 
 
-def test_chunks_do_not_show(flow, monkeypatch):
-    names = ["u", "v_y"]
-    whole = flow.grid(names, x=5, y=3, t=3)
-    for size in (7, 45, 64):
-        monkeypatch.setattr(evaluation, "CHUNK", size)
-        xr.testing.assert_allclose(flow.grid(names, x=5, y=3, t=3), whole, rtol=1e-5, atol=1e-6)
-
-
 def test_derived_quantities_against_numpy(flow):
     names = ["u", "v", "u_x", "u_y", "v_x", "v_y", "vorticity", "divergence", "speed"]
     grid = flow.grid(names, x=81, y=61, t=[1.0]).isel(t=0)
@@ -157,30 +149,6 @@ def test_members_are_asked_one_by_one_or_for_their_mean():
         0,
         3,
     )
-
-
-def test_the_verdict_is_on_the_field_that_is_given():
-    """With members that is their mean, not the first of them."""
-    result = wavy_result.result_with()
-    truth = np.asarray(result.held_out.values)[:, 0]
-    wrong = result.at(result.held_out.points).u.to_numpy() - truth
-    errors = result.verdict().held_out
-    assert set(errors) == {"u", "v"}
-    assert errors["u"].rmse == pytest.approx(np.sqrt(np.mean(wrong**2)), rel=1e-5)
-    assert errors["u"].interpolated_relative > 0
-
-
-def test_a_hidden_pressure_is_doubted(flow):
-    verdict = flow.verdict()
-    assert set(verdict.held_out) == {"u", "v"}
-    (doubt,) = [doubt for doubt in flow.doubts if doubt.kind == "undetermined_field"]
-    assert "p was never measured" in doubt.sentence
-    assert "function of time" in doubt.sentence
-    fixed = dict(flow.record) | {"fixed_fields": ["p"]}
-    known = Reconstruction(
-        flow.model, flow.pde, flow.observations, flow.held_out, fixed, flow.domain
-    )
-    assert "undetermined_field" not in known.verdict().kinds
 
 
 @pytest.mark.parametrize(

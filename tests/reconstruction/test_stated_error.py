@@ -109,23 +109,6 @@ def test_hidden_fields_of_a_network_without_a_posterior_have_an_error():
     assert found["p"]["value"] > 0.1
 
 
-@pytest.mark.parametrize(("value", "unit"), [(0.0, 1.0), (300.1, 300.1)])
-def test_of_readings_that_are_all_the_same_the_error_is_counted_in_their_size(
-    value, unit, followed
-):
-    same = np.full((60, 1), value)
-    readings = eqx.tree_at(lambda r: r.values, READINGS, same)
-    model = pgt.Features(pgt.Scaling.fit(readings, DOMAIN), count=20, band=(4.0, 4.0))
-    task = assemble(readings, EQUATION, DOMAIN, model=model)
-    outcome = Outcome(
-        Fit(task.model, EQUATION, 0.0), 0.1, noise=0.1, left_out_residuals=(np.ones(60),),
-        deviations_at=lambda points: np.full((2, len(points), 1), 1e-3),
-    )  # fmt: skip
-    found = field_errors(outcome, task)
-    assert found
-    assert found["u"]["value"] == pytest.approx(1e-3 / unit, rel=0.01)
-
-
 def test_the_headline_is_that_of_the_measured_fields():
     pde = pgt.NavierStokes2D(0.1)
     box = pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1))

@@ -5,8 +5,6 @@ import pytest
 from scipy import stats
 
 from pgt.core.errors import InputError
-from pgt.data.observations import Observations
-from pgt.reconstruction.cross_validation import CrossValidation
 from pgt.uncertainty.calibration import (
     Calibration,
     MemberCount,
@@ -47,25 +45,6 @@ def test_the_factor_is_the_smallest_score_that_enough_others_do_not_exceed(count
     scores = np.sort(np.random.default_rng(count).exponential(size=count))
     enough = [s for s in scores if (scores <= s).sum() >= level * (count + 1) - 1e-9]
     assert Calibration(scores, 0.0).factor(level) == (enough[0] if enough else None)
-
-
-def test_cross_validated_readings_calibrate_as_well_as_held_out_ones():
-    """A straight line through 60 readings in five folds; 400 times."""
-    random, inside, width = np.random.default_rng(2), [], []
-    for _ in range(400):
-        x, new = random.uniform(size=60), random.uniform(size=50)
-        y, truth = (2 * z + 0.3 * random.normal(size=len(z)) for z in (x, new))
-        fold, guess = np.arange(60) % 5, np.empty(60)
-        for k in range(5):
-            guess[fold == k] = np.polyval(np.polyfit(x[fold != k], y[fold != k], 1), x[fold == k])
-        readings = Observations.from_arrays({"x": x}, {"u": y})
-        found = CrossValidation(readings, guess[:, None], fold, by="reading")
-        band = calibrate(Predicted(y, found.predictions[:, 0], np.zeros(60)))
-        half = band.half_width(0.0, 0.9, band.noise)
-        inside.append((np.abs(truth - np.polyval(np.polyfit(x, y, 1), new)) <= half).mean())
-        width.append(2 * half)
-    assert np.mean(inside) == pytest.approx(0.9, abs=0.015)
-    assert np.mean(width) == pytest.approx(2 * 0.3 * stats.norm.ppf(0.95), rel=0.1)
 
 
 # ------------------------------------------------------------------------------- noise

@@ -52,16 +52,6 @@ def test_without_a_history_convergence_is_not_claimed(errors):
     assert "too short" in reason
 
 
-def test_each_stage_has_its_own_course():
-    """The cost under a prior is no continuation of the one before."""
-    stages = staged([1.0, 0.1, 0.04], [0.05, 0.02, 0.02, 0.02], [3.0, 0.51, 0.5, 0.5, 0.5, 0.5])
-    found, reason = convergence(Descent(BUDGET_SPENT, stages=stages))
-    assert found is True
-    assert "of 10 iterations" in reason
-    falling = staged([1.0, 0.5, 0.5, 0.5], [9.0, 5.0, 3.0, 2.0, 1.0])
-    assert convergence(Descent(BUDGET_SPENT, stages=falling))[0] is False
-
-
 def test_a_stage_that_the_clock_ended_at_once_has_not_levelled_off():
     """One iteration under a prior, and the cost is what it was: nothing had begun to converge."""
     stages = staged([1.0, 0.1, *[0.04] * 30], [0.05, 0.05], [0.5, 0.5])

@@ -15,8 +15,6 @@ from pgt.problem.losses import Problem
 from pgt.uncertainty.laplace import draw_laplace_samples
 from pgt.uncertainty.linearized_map import (
     MAX_STIFFNESS,
-    MapEstimate,
-    left_out_residuals,
     map_estimate,
 )
 
@@ -112,30 +110,3 @@ def test_a_network_far_from_the_map_estimate_is_moved_there_and_drawn_around():
 
 
 # ------------------------------------------------------------------------------- left-out readings
-
-
-@pytest.mark.parametrize("has_noise", [True, False])
-def test_readings_are_left_out_as_by_fits_without_them(has_noise):
-    count, size, sigma = 24, 5, 1e-4
-    x = np.linspace(-1, 1, count)
-    rows = np.polynomial.legendre.legvander(x, size - 1)
-    values = rows @ np.ones(size) + 0.3 * x**9
-    prior = 1e-6 * np.eye(size)
-    factor = np.asarray(np.linalg.qr(np.concatenate([rows, prior]), mode="r"))
-    step = np.linalg.solve(factor.T @ factor, rows.T @ values)
-    estimate = MapEstimate(
-        step, factor, sigma=sigma, stiffness=1.0, misfit_before=1.0, left_out_misfit=1.0,
-        determined=1.0, reading_change=0.0, cost=0.0,
-        reading_rows=np.column_stack([rows, -values]), has_noise=has_noise,
-    )  # fmt: skip
-    groups = [np.arange(3), np.array([5, 20]), np.arange(21, 24)]
-    found = left_out_residuals(estimate, x[:, None], groups, are_exact=not has_noise)
-    for group in groups:
-        left = np.delete(np.arange(count), group)
-        hold = rows[left].T @ rows[left] + prior @ prior
-        alone = np.linalg.solve(hold, rows[left].T @ values[left])
-        variance = np.diag(rows[group] @ np.linalg.solve(hold, rows[group].T))
-        variance = 1 + variance if has_noise else np.mean(variance)
-        expected = (rows[group] @ alone - values[group]) / (sigma * np.sqrt(variance / count))
-        np.testing.assert_allclose(found[group], expected, rtol=1e-6)
-    assert np.isnan(found[10])

@@ -79,17 +79,6 @@ def test_a_drifting_and_an_offset_sensor_are_found_and_no_other():
     assert found["readings"].tolist() == [30, 30]
 
 
-def test_sensors_that_move_or_read_once_have_no_drift():
-    random = np.random.default_rng(2)
-    scattered = Observations.from_arrays(
-        dict(zip("xt", random.uniform(0, 1, (2, 50)), strict=True)), {"u": random.normal(size=50)}
-    )
-    assert drifting_sensors(table_of(scattered, NOBODY), ("x", "t")).empty
-    still = Observations.from_arrays({"x": random.uniform(0, 1, 9)}, {"u": np.ones(9)})
-    table = table_of(still, still.take(np.zeros(0, int)), lambda points: points)
-    assert drifting_sensors(table, ("x",)).empty
-
-
 def test_chance_makes_no_drift_of_a_few_readings_whose_scatter_differs_from_place_to_place():
     """At a front the fit is off by more than elsewhere: 500 places of six readings each, whose scatter
     is theirs alone."""

@@ -12,7 +12,6 @@ import pytest
 import verdict_cases as cases
 
 from pgt.core.doubt import FieldError, Kind
-from pgt.core.numbers import percent
 from pgt.core.stage import Stage
 from pgt.data import Observations
 from pgt.data.visibility import Cells
@@ -114,11 +113,6 @@ def test_a_field_that_does_not_explain_the_readings_has_not_converged(descent):
 
 
 # ------------------------------------------------------------------------------- doubts
-
-
-def test_known_noise_excuses_an_error_of_its_size():
-    assert "large_error" in judge(heat(off=1.0)).kinds
-    assert "large_error" not in judge(heat(off=1.0, noise=0.6)).kinds
 
 
 def test_few_and_no_held_out_readings():
@@ -310,20 +304,6 @@ def test_a_condition_that_the_field_misses_at_most_places_is_named_and_grave():
     assert "190" in str(doubt)
     assert "σ" not in str(doubt)
     assert verdict.exit_code == 4
-
-
-def test_an_expected_error_says_itself_that_a_doubt_makes_it_larger():
-    small = {"u": FieldError(0.016, 0.01, 0.03)}
-    assert judge(heat(field_error=small)).field_error["u"].doubted == ""
-    verdict = judge(heat(off=1.0, field_error=small))
-    large = next(doubt for doubt in verdict.doubts if doubt.kind == "large_error")
-    assert percent(large.numbers["of_spread"]) in verdict.field_error["u"].in_words
-    # An error that is stated as large as the doubt's does not contradict it.
-    wide = {"u": FieldError(1.1 * large.numbers["of_spread"], 0.1, 5.0)}
-    assert "held-out" not in judge(heat(off=1.0, field_error=wide)).field_error["u"].doubted
-    wall = {"condition": "Initial", "sigmas": 0.0, "change": 0.0, "violation": 1.9}
-    found = judge(heat(field_error=small, contradicted_conditions=[wall])).field_error["u"]
-    assert "condition" in found.in_words
 
 
 def test_a_sensor_at_fault_is_named_by_its_place_and_cause():
