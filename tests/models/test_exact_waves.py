@@ -27,26 +27,6 @@ def test_every_whole_wave_is_there_with_its_share_of_the_other_axis():
         assert np.diff(np.concatenate([[-8.0], own, [8.0]])).max() < 16 / 12 * 2.5
 
 
-def test_no_wave_stands_there_twice():
-    waves = wave_vectors(1000, (3 * np.pi, 2 * np.pi), (True, True)) / np.pi
-    assert len(waves) == (7 * 5 + 1) // 2
-    both = np.concatenate([waves, -waves[1:]])
-    assert len(np.unique(np.round(both), axis=0)) == 7 * 5
-
-
-def test_of_too_many_the_longest_waves_are_taken():
-    """However wide the band is, at once."""
-    waves = wave_vectors(300, (1e6, 1e6, 1e6), (True, True, True)) / np.pi
-    assert len(waves) == 300
-    ball = 4 / 3 * np.pi * np.sum(waves**2, axis=1).max() ** 1.5 / 2
-    assert ball == pytest.approx(300, rel=0.15)
-
-
-@pytest.mark.parametrize("count", [1, 2, 7])
-def test_few_are_enough(count):
-    assert wave_vectors(count, (9.5, 4.0), (True, False)).shape == (count, 2)
-
-
 # ------------------------------------------------------------------------------- exact waves
 
 
@@ -95,12 +75,3 @@ def test_waves_of_a_system_lie_in_its_null_space():
     left = np.einsum("nij,nj->ni", light.at(kappa), amplitudes)
     assert np.abs(left).max() < 1e-9
     np.testing.assert_allclose(np.linalg.norm(amplitudes, axis=1), 1.0)
-
-
-def test_an_equation_that_no_axis_can_be_solved_for_has_none():
-    assert len(exact_waves(LAPLACE, 60, (10.0, 6.0), (True, True)).kappa) == 0
-
-
-def test_constants_are_known_to_be_solutions_or_not():
-    assert LAPLACE.holds_constants
-    assert not HELMHOLTZ.holds_constants

@@ -1,7 +1,5 @@
 """The contract that every model keeps."""
 
-import dataclasses
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -16,7 +14,6 @@ from pgt.core.errors import InputError
 from pgt.core.registry import parts
 from pgt.models.field_model import (
     AbstractNetwork,
-    AbstractTwoStageNetwork,
     Frame,
     Gamma,
     UnitReadings,
@@ -256,11 +253,6 @@ def test_every_model_of_the_library_is_among_the_cases_under_a_name_of_its_own()
     assert len({case.name for case in ALL_MODELS}) == len(ALL_MODELS)
 
 
-def test_only_functions_of_the_coordinate_do_not_read():
-    blind = {case.name for case in ALL_MODELS if not case.reads}
-    assert blind == {"pinn", "siren", "wire", "pinnsformer", "features", "solver"}
-
-
 # ------------------------------------------------------------------------------- network
 
 
@@ -280,33 +272,11 @@ class Mean(AbstractNetwork):
         return self.offset
 
 
-class Tilted(AbstractTwoStageNetwork):
-    """A mean that is looked at far from the origin, and tilted."""
-
-    slope: jax.Array
-
-    def encode(self, readings):
-        return jnp.mean(readings.values, axis=0)
-
-    def look(self, context, z):
-        return context * jnp.sum(z**2)
-
-    def answer(self, seen, z):
-        return seen + self.slope @ z
-
-    def tunable(self):
-        return self.slope
-
-
 def unit_readings():
     values = jnp.asarray([[1.0, 0.0], [0.0, 0.0], [3.0, 2.0]])
     mask = jnp.asarray([[True, False], [False, False], [True, True]])
     points = jnp.zeros((3, 2))
     return UnitReadings(points, values, mask, lambda r, s: jnp.zeros((1, len(r), len(s))))
-
-
-def test_a_reading_of_nothing_is_not_visible():
-    np.testing.assert_array_equal(unit_readings().visible, [True, False, True])
 
 
 def test_a_network_needs_no_more_than_three_methods():
@@ -323,23 +293,6 @@ def test_a_network_needs_no_more_than_three_methods():
     assert not model.predicts_variance
     with pytest.raises(pgt.InputError, match=r"Mean predicts no variance.*variance_head=True"):
         network.log_variance(None, jnp.zeros(2))
-
-
-def test_two_stages_are_one_decode():
-    network = Tilted(jnp.array([[1.0, 2.0], [0.0, -1.0]]))
-    context, z = jnp.array([1.0, 10.0]), jnp.array([0.5, -1.0])
-    np.testing.assert_allclose(network.decode(context, z), [1.25 - 1.5, 12.5 + 1.0])
-    model = pgt.extend.Frame(pgt.Scaling.fit(readings(), DOMAINS["open"]), network)
-    look, answer = model.halves()
-    context, z = model.encode(readings()), POINTS[0]
-    np.testing.assert_allclose(
-        answer(look(context, z), z), model.decode(context, z), rtol=1e-6, atol=1e-6
-    )
-
-
-def test_readings_are_a_tree_that_can_be_compiled():
-    run = eqx.filter_jit(lambda network, readings: network.encode(readings))
-    np.testing.assert_allclose(run(Mean(jnp.zeros(2)), unit_readings()), [2.0, 2.0])
 
 
 # ------------------------------------------------------------------------------- frame
@@ -421,54 +374,7 @@ def test_a_network_gives_the_same_field_in_the_frame_of_other_units(kernel, othe
     assert np.ptp(here) > 1e-2
 
 
-def test_in_a_frame_of_another_kernel_it_is_another_field():
-    scaling = Scaling.fit(readings(), DOMAINS["open"])
-    model = pgt.PGT(scaling, pgt.kernels.HeatKernel(0.5), **SIZES)
-    same = Frame(scaling, model.network, model.kernel)
-    plain = Frame(scaling, model.network)
-    one, two, three = (standardised(m, readings(), POINTS) for m in (model, same, plain))
-    np.testing.assert_array_equal(one, two)
-    assert np.abs(one - three).max() > 1e-6
-
-
-def test_one_encoder_serves_many_systems_at_once():
-    """Under vmap over readings, scalings and coefficients together, as in a loop."""
-    sets = [readings(seed=seed) for seed in range(3)]
-    domains = [pgt.Domain(x=(0, 2 + k), t=(-k, 3)) for k in range(3)]
-    scalings = [Scaling.fit(o, d) for o, d in zip(sets, domains, strict=True)]
-    network = pgt.PGT(scalings[0], pgt.kernels.HeatKernel(0.5), **SIZES).network
-    with jax.enable_x64(True):
-        assert_alike(*cast((network, scalings), np.float64), sets, jnp.array([0.1, 0.5, 2.0]))
-
-
-def assert_alike(network, scalings, sets, diffusivities):
-    def one(scaling, observations, diffusivity):
-        model = Frame(scaling, network, pgt.kernels.HeatKernel(diffusivity))
-        return standardised(model, observations, POINTS)
-
-    def stack(trees):
-        return jax.tree.map(lambda *leaves: np.stack(leaves), *trees)
-
-    together = eqx.filter_jit(jax.vmap(one))(stack(scalings), stack(sets), diffusivities)
-    each = [one(*system) for system in zip(scalings, sets, diffusivities, strict=True)]
-    np.testing.assert_allclose(together, np.stack(each), atol=1e-9)
-    assert np.abs(each[0] - each[1]).max() > 1e-3
-
-
 # ----------------------------------------------------------------------------- what a network is given
-
-
-def test_readings_in_unit_coordinates_and_standardised():
-    scaling = Scaling.fit(readings(), DOMAINS["open"])
-    hidden = changed(readings(), values=np.where(readings().mask, readings().values, np.nan))
-    seen = Frame(scaling, pgt.PINN(scaling, width=2).network).unit_readings(hidden)
-    np.testing.assert_allclose(seen.points, (readings().points - [1, 1.5]) / [1, 1.5], atol=1e-6)
-    values, mask = np.asarray(seen.values), np.asarray(seen.mask)
-    np.testing.assert_array_equal(mask, readings().mask)
-    assert (values[~mask] == 0).all()
-    for column, visible in zip(values.T, mask.T, strict=True):
-        assert column[visible].mean() == pytest.approx(0, abs=1e-6)
-        assert column[visible].std() == pytest.approx(1, rel=1e-5)
 
 
 def kernel_of(name):
@@ -489,39 +395,6 @@ def test_gamma_is_the_kernel_between_physical_points(name):
         own = kernel.log_influence(here, here, jnp.asarray(domain.extent))
     assert np.isfinite(own).all()
     np.testing.assert_allclose(found, bias - own[:, None, None], rtol=1e-9, atol=1e-9)
-
-
-def test_a_large_offset_costs_gamma_no_digits():
-    """A day of readings, counted in seconds from long ago: floats are 16 s apart there."""
-    day, ago = 86_400.0, 2.0**27
-    points = np.random.default_rng(3).uniform((0, 0), (1, day), (12, 2))
-    values = np.sin(points)
-
-    def gamma(start):
-        observations = pgt.Observations.from_arrays(
-            points + np.array([0, start]), values, coords=("x", "t"), fields=("u", "v")
-        )
-        scaling = Scaling.fit(observations, pgt.Domain(x=(0, 1), t=(start, start + day)))
-        # The spacing of readings must not depend on the offset, whose rounding is not ours.
-        scaling = dataclasses.replace(scaling, resolution=np.float32([0.1, 60.0]))
-        model = pgt.PGT(scaling, pgt.kernels.HeatKernel(1e-5), **SIZES)
-        seen = model.unit_readings(scaling.origin.readings(observations))
-        return np.asarray(seen.gamma(seen.points, seen.points))
-
-    now, then = gamma(0.0), gamma(ago)
-    assert (np.isneginf(now) == np.isneginf(then)).all()
-    visible = np.isfinite(now)
-    np.testing.assert_allclose(now[visible], then[visible], rtol=2e-4, atol=2e-4)
-
-
-def test_the_field_of_a_frame_is_the_networks_in_physical_units():
-    scaling = Scaling.fit(readings(), DOMAINS["open"])
-    model = pgt.SIREN(scaling, width=6, layers=2, frequency=4.0)
-    z = POINTS[0]
-    inside = model.network.decode((), jnp.asarray((z - [1, 1.5]) / [1, 1.5], jnp.float32))
-    expected = inside * scaling.spread + scaling.mean
-    np.testing.assert_allclose(model.decode((), z), expected, rtol=1e-5)
-    assert model.tunable() is model.network.tunable()
 
 
 def test_a_reading_is_never_in_its_own_future():

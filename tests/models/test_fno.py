@@ -11,11 +11,9 @@ import xarray as xr
 
 import pgt
 from pgt.models.fno import FourierLayers, cubic_weights, interpolate, spectral_convolution
-from pgt.nn import trees
 from pgt.nn.layers import Draw
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import cast
-from pgt.physics.derivatives import differentiate
 
 # ---------------------------------------------------------------------------------------- convolution
 
@@ -89,23 +87,6 @@ def test_spline_reproduces_linear_functions():
         np.testing.assert_allclose(cubic_weights(jnp.array([0.0]))[0], [1 / 6, 4 / 6, 1 / 6, 0])
 
 
-def test_spline_is_twice_continuously_differentiable():
-    with jax.enable_x64(True):
-        nodes = jnp.asarray(np.random.default_rng(0).normal(size=(8, 1)))
-
-        def value(p):
-            return interpolate(nodes, p[None])[0]
-
-        @jax.jit
-        @jax.vmap
-        def rows(p):
-            return jnp.stack([f(p) for f in (value, jax.grad(value), jax.grad(jax.grad(value)))])
-
-        borders = np.array([2.0, 3.0, 4.0, 5.0])
-        np.testing.assert_allclose(rows(borders - 1e-9), rows(borders + 1e-9), atol=1e-6)
-        assert np.abs(rows(borders)).min(0).min() > 1e-3
-
-
 # ------------------------------------------------------------------------------- fno
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 2))
@@ -148,62 +129,7 @@ def test_raster_is_the_mean_of_the_nearest_readings():
     assert raster[[0, -1]].max() == 0
 
 
-def test_coordinates_of_the_nodes():
-    places = np.asarray(small().network._coordinates()).reshape(12, 10, 2)
-    np.testing.assert_allclose(places[[1, -2], 0, 0], [-1, 1], atol=1e-6)
-    np.testing.assert_allclose(places[0, [1, -2], 1], [-1, 1], atol=1e-6)
-    around = small(pgt.Domain(x=(0, 1), t=(0, 2), periodic=("x",)))
-    circle = np.asarray(around.network._coordinates()).reshape(12, 10, 3)
-    angle = 2 * np.pi * np.arange(12) / 12 - np.pi
-    np.testing.assert_allclose(circle[:, 3, 0], np.cos(angle), atol=1e-6)
-    np.testing.assert_allclose(circle[:, 3, 1], np.sin(angle), atol=1e-6)
-
-
 # ---------------------------------------------------------------------------------------- derivatives
-
-
-@pytest.mark.parametrize("periodic", [(), ("x",)])
-def test_derivatives_against_finite_differences(periodic):
-    """Through the derivative interpreter, inside cells, across their borders and at the domain's."""
-    names = ("u", "u_x", "u_t", "u_xx", "u_xt")
-    domain = pgt.Domain(x=(0, 1), t=(0, 2), periodic=periodic)
-    cell = 1 / 12 if periodic else 1 / 9
-    points = np.array(
-        [[0.31, 0.7], [4 * cell, 1.2], [0.97, 1.9], [0.02, 0.05], [0.0, 0.0], [1.0, 2.0]]
-    )
-    step = 1e-4
-    with jax.enable_x64(True):
-        model = cast(small(domain), jnp.float64)
-        context = eqx.filter_jit(model.encode)(readings())
-
-        def field(z):
-            return model.decode(context, z)
-
-        def exact(z):
-            table = differentiate(field, names, ("x", "t"), ("u",))(z)
-            return jnp.stack([table(name) for name in names])
-
-        values = jax.jit(jax.vmap(field))
-        x, t = np.array([step, 0]), np.array([0, step])
-
-        def at(shift):
-            return np.asarray(values(points + shift))[:, 0]
-
-        around = {
-            "u": at(0),
-            "u_x": (at(x) - at(-x)) / (2 * step),
-            "u_t": (at(t) - at(-t)) / (2 * step),
-            "u_xx": (at(x) - 2 * at(0) + at(-x)) / step**2,
-            "u_xt": (at(x + t) - at(x - t) - at(t - x) + at(-x - t)) / (4 * step**2),
-        }
-        ours = np.asarray(jax.jit(jax.vmap(exact))(points))
-    for column, name in enumerate(names):
-        expected = around[name]
-        # Only C²: at a border of cells a second difference is off by the jump of u_xxx times the step.
-        np.testing.assert_allclose(
-            ours[:, column], expected, atol=3e-3 * max(np.abs(expected).max(), 1e-3), err_msg=name
-        )
-    assert np.abs(ours[:, 3]).max() > 1e-2
 
 
 @pytest.mark.parametrize("domain", [pgt.Domain(x=(0, 1)), pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1))])
@@ -242,17 +168,6 @@ def test_trains_saves_and_loads(tmp_path):
     assert isinstance(again.model, pgt.FNO)
     left, right = (r.grid(["u", "u_xx"], x=5, t=4) for r in (result, again))
     xr.testing.assert_equal(left, right)
-
-
-def test_size_of_the_paper():
-    """Li et al. 2021, table 1: FNO-3D has 6.5 million parameters, and 2D flow gives three fields."""
-    flow = pgt.Observations.from_arrays(
-        np.random.default_rng(0).uniform(0, 1, (9, 3)), np.ones((9, 3)),
-        coords=("x", "y", "t"), fields=("u", "v", "p"),
-    )  # fmt: skip
-    scaling = Scaling.fit(flow, pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1)))
-    count = trees.count_parameters(pgt.FNO(scaling))
-    assert count == pytest.approx(6_558_537, rel=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -63,12 +63,6 @@ def test_derivatives_of_a_linearised_field_match_finite_differences(linearised):
         assert float(table("u_xx")) == pytest.approx(float(second[0]), rel=1e-5)
 
 
-def test_all_but_the_values_is_the_bases(linearised):
-    base, model = linearised
-    assert model.scaling is base.scaling
-    assert eqx.tree_equal(model.tunable(), base.tunable())
-
-
 def test_what_is_apart_fades_out_towards_the_places_that_were_read(linearised, tmp_path):
     base, model = linearised
     sines = pgt.Features(base.scaling, count=10, band=3.0)

@@ -26,42 +26,10 @@ def local():
     return found
 
 
-def test_there_are_functions_of_every_hole_and_corner(local):
-    assert local.count == len(local.wound) + len(local.rooted)
-    timed = SingularFunctions.of(pgt.Domain(t=(0, 1), x=(-1, 1), y=(-1, 1), shape=ROOM.shape))
-    assert timed is not None
-    assert timed.count == 9 * local.count
-    asked = jax.ShapeDtypeStruct((5, 3), jnp.float32)
-    assert jax.eval_shape(timed, asked).shape == (5, timed.count)
-
-
-def test_a_box_and_a_smooth_outline_need_none():
-    assert SingularFunctions.of(pgt.Domain(x=(0, 1), y=(0, 1))) is None
-    assert SingularFunctions.of(pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.shapes.Disk())) is None
-
-
-def test_many_holes_and_fields_have_fewer_functions_each(local):
-    timed = pgt.Domain(x=(-1, 1), y=(-1, 1), t=(0, 1), shape=ROOM.shape)
-    counts = [_found(timed, fields).count for fields in (1, 2, 3)]
-    assert counts[0] > counts[1] >= counts[2]
-    holes = [pgt.shapes.Disk((x, y), 0.1) for x in (-0.6, 0.0, 0.6) for y in (-0.5, 0.5)]
-    shape = SQUARE
-    for hole in holes:
-        shape = shape - hole
-    crowded = _found(pgt.Domain(x=(-1, 1), y=(-1, 1), t=(0, 1), shape=shape))
-    assert crowded.count == 6 * 17 * 7
-
-
 def _found(domain, fields=1):
     found = SingularFunctions.of(domain, fields)
     assert found is not None
     return found
-
-
-def test_times_fill_the_band_of_the_sines():
-    timed = pgt.Domain(x=(-1, 1), y=(-1, 1), t=(0, 1), shape=ROOM.shape)
-    assert _found(timed).within(6.0, periodic=False).beats.tolist() == [1.5, 3.0, 4.5, 6.0]
-    assert _found(timed).within(6.0, periodic=True).beats[0] == np.pi
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +39,6 @@ def inside(local):
         places = ROOM.even(300)
         both = jax.jit(lambda z: (local(z), local(z, (0, 0)), local(z, (1, 1))))
         return places, *map(np.asarray, both(jnp.asarray(places)))
-
-
-def test_functions_are_of_order_one_and_the_first_harmonic(local, inside):
-    _, values, along_x, along_y = inside
-    assert np.abs(values).max() < 10
-    first = np.r_[0:17, len(local.wound) : len(local.wound) + 16]
-    assert np.abs((along_x + along_y) / (np.abs(along_x) + 1))[:, first].max() < 1e-8
 
 
 def test_the_laplacian_of_every_further_function_is_made_of_those_before_and_of_smooth_ones(inside):

@@ -13,7 +13,6 @@ from pgt.data.splits import in_canonical_order
 from pgt.methods.closed_form.band_posterior import (
     BandAverage,
     average_bands,
-    average_two,
     deviations,
     draw_members,
     errors_without,
@@ -87,14 +86,6 @@ def _spread_of_all_scales(found, fit, points):
     return float(fit.model.scaling.spread[0]) * np.sqrt(mean)[:, None]
 
 
-def test_few_members_are_enough_for_the_interval_of_a_coefficient():
-    pde = Heat(Unknown(0.1, positive=True))
-    found, fit = fitted(heat_readings(60, noise=0.05), pde, SQUARE, count=60, band=(8.0, 4.0))
-    _, pdes = draw_members(found, Posterior(samples=4))
-    ((name, node),) = named_unknowns(pdes)
-    assert np.std(np.asarray(node.raw)) == pytest.approx(fit.learnt[name].deviation, rel=1e-3)
-
-
 def test_left_out_predictions_do_not_know_their_reading(noisy):
     readings, found, fit = noisy
     said = left_out_predictions(found, readings)
@@ -117,19 +108,6 @@ def test_without_some_readings_all_others_are_asked(noisy):
     assert together.shape == rows.shape
     assert not np.allclose(together, alone, rtol=1e-3)
     np.testing.assert_allclose(np.std(together), np.std(alone), rtol=0.5)  # both miss the noise
-
-
-def test_what_is_hidden_has_no_prediction():
-    values = np.column_stack([np.linspace(0, 1, 6), np.full(6, np.nan)])
-    values[4:, 1] = 2.0
-    points = np.linspace(0, 1, 6)[:, None]
-    readings = Observations.from_arrays(points, values, coords=("x",), fields=("u", "v"))
-    pde = Equation("u_xx = 0", "v_x = 0")
-    found, _ = fitted(readings, pde, Domain(x=(0, 1)), count=20, band=2.0)
-    said = left_out_predictions(found, readings)
-    assert np.isnan(said[:4, 1]).all()
-    assert np.isfinite(said[readings.mask]).all()
-    np.testing.assert_allclose(said[readings.mask], values[readings.mask], rtol=0, atol=1e-3)
 
 
 # ------------------------------------------------------------------------------ several bands
@@ -163,45 +141,6 @@ def test_the_spread_of_an_average_is_that_of_its_parts_and_of_their_difference(s
     spread = float(average.model.scaling.spread[0]) * average.spread(ASKED[:8])
     steps = np.concatenate([deviations(average, ASKED[:8]), -deviations(average, ASKED[:8])])
     np.testing.assert_allclose(steps.std(axis=0), spread, rtol=0.4)
-
-
-def test_members_of_an_average_lie_in_pairs_around_it(several):
-    _, _, average = several
-    models, _ = draw_members(average, Posterior(samples=20))
-    with jax.enable_x64(True):
-        over = eqx.filter_vmap(lambda m: jax.vmap(lambda z: m.decode((), z))(ASKED[:4]))
-        fields = np.asarray(over(models))
-    middle = field(average.model, ASKED[:4])
-    np.testing.assert_allclose(fields.mean(axis=0), middle, rtol=0, atol=1e-9)
-
-
-def test_an_average_says_of_a_reading_what_its_parts_say(several):
-    readings, tried, average = several
-    errors, sigmas = left_out_errors(average, readings, None)
-    of_parts = np.array([left_out_errors(found, readings, None)[0] for found in tried.values()])
-    assert (errors >= of_parts.min(axis=0) - 1e-12).all()
-    assert (errors <= of_parts.max(axis=0) + 1e-12).all()
-    assert (sigmas > 0).all()
-
-
-def test_a_band_that_is_far_more_probable_stays_alone():
-    tried = {}
-    for band in ((8.0, 4.0), (0.1, 0.1)):  # straight lines
-        tried[band], _ = fitted(heat_readings(60), Heat(DIFFUSIVITY), SQUARE, count=100, band=band)
-    assert average_bands(tried[8.0, 4.0], tried) is tried[8.0, 4.0]
-
-
-def test_what_two_draws_of_sines_differ_by_is_drawn_as_well():
-    parts = [
-        fitted(heat_readings(60), Heat(DIFFUSIVITY), SQUARE, count=60, band=4.0, seed=seed)[0]
-        for seed in (0, 1)
-    ]
-    both = average_two(*parts)
-    first, second = (field(part.model, ASKED) for part in parts)
-    np.testing.assert_allclose(field(both.model, ASKED), (first + second) / 2, atol=1e-9)
-    assert both.evidence == parts[0].evidence
-    scaling = float(both.model.scaling.spread[0])
-    assert (scaling * both.spread(ASKED) >= np.abs(first - second) / 2 - 1e-12).all()
 
 
 def wave(x):

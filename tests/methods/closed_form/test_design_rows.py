@@ -242,15 +242,6 @@ def test_a_reading_may_be_an_average_over_a_box():
     assert np.abs(found - misfits(case, field_at(case, points))).max() > 1e-3
 
 
-def test_given_noise_is_one_common_sigma_times_that_of_each():
-    noise = np.array([[0.1], [0.2], [0.4], [0.1]])
-    case = Case(Heat(0.03), n=4, noise=noise)
-    assert case.rows.given is not None
-    sigma = case.rows.given * case.rows.sigma * float(case.model.scaling.spread[0])
-    np.testing.assert_allclose(sigma, noise[:, 0], rtol=1e-6)
-    assert np.mean(case.rows.sigma**2) == pytest.approx(1.0)
-
-
 # ------------------------------------------------------------------------------- where
 
 
@@ -261,41 +252,3 @@ def test_field_rows_are_the_sines_in_float64():
     sines = case.model.network.sines
     expected = np.sin(unit @ sines.frequencies.T + sines.phases)
     np.testing.assert_allclose(field_rows(case.model, points), expected, rtol=0, atol=1e-14)
-
-
-def test_another_number_of_points_is_one_program():
-    """And JAX's own `stage`; operation by operation, each would be compiled."""
-    case, programs = Case(Heat(0.03)), []
-    points = np.random.default_rng(2).uniform(DOMAIN.lower, DOMAIN.upper, (11, 2))
-
-    def listen(event, seconds, **_):
-        if event == "/jax/core/compile/backend_compile_duration":
-            programs.append(event)
-
-    jax.monitoring.register_event_duration_secs_listener(listen)
-    try:
-        field_rows(case.model, points)
-    finally:
-        jax.monitoring.unregister_event_duration_listener(listen)
-    assert len(programs) <= 2
-
-
-@pytest.mark.parametrize("domain", [Domain(x=(3, 5)), DOMAIN, BOX], ids=["1", "2", "3"])
-def test_nodes_fill_the_domain(domain):
-    nodes = nodes_of(domain, 300)
-    assert len(nodes) >= 300
-    assert ((nodes >= domain.lower) & (nodes <= domain.upper)).all()
-    middle, half = (domain.lower + domain.upper) / 2, domain.extent / 2
-    mean_squares = np.mean(((nodes - middle) / half) ** 2, axis=0)
-    # Evenly filled it is 1/3; Gauss's points crowd towards the ends, where it is 1/2.
-    assert ((mean_squares > 0.32) & (mean_squares < 0.51)).all()
-
-
-def test_without_physics_there_are_readings_alone():
-    seen = readings()
-    scaling = Scaling.fit(seen, DOMAIN)
-    problem = Problem.build(seen, Heat(0.1), (), DOMAIN, scaling, physics=False)
-    rows = rows_of(Features(scaling, count=5), Heat(0.1), problem, POINTS)
-    assert rows.equation.shape == (0, 5)
-    assert rows.target.shape == (0,)
-    assert rows.readings.shape == (12, 5)

@@ -10,28 +10,21 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.core import serialise
 from pgt.core.progress import ProgressBar
-from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED, HELD_OUT_ERROR_STALLED
+from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED
 from pgt.methods.first_order import training_step
-from pgt.methods.first_order.training_loop import stopping_reason, train
+from pgt.methods.first_order.training_loop import train
 from pgt.methods.first_order.training_step import (
-    BudgetClock,
-    accept_finite,
-    advance,
-    held_out_error,
-    initialize,
     join,
     split,
-    stack_states,
 )
-from pgt.methods.history import History, Logbook, median
+from pgt.methods.history import median
 from pgt.nn import batched
-from pgt.problem.assembly import Task, resample
+from pgt.problem.assembly import Task
 from pgt.problem.field_scales import with_unknown_units
 from pgt.problem.losses import Problem
 from pgt.training.settings import member_seeds
-from pgt.uncertainty.members import Members, checked_quantiles
+from pgt.uncertainty.members import Members
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 READINGS = pgt.Observations.from_arrays(
@@ -72,23 +65,6 @@ def test_only_unknown_coefficients_of_an_equation_are_trained():
     assert learnt == {"weight": 1.0}
 
 
-def test_scales_of_the_readings_are_not_trained():
-    trained, _ = split(constant(3.0), pgt.Heat(0.1), None)
-    assert [float(leaf) for leaf in jax.tree.leaves(trained)] == [3.0]
-
-
-def test_the_clock_counts_overhead_and_steps():
-    clock = BudgetClock(jnp.asarray(0.125), jnp.asarray(0.25))
-    assert [float(clock.spent(jnp.asarray(n))) for n in (0, 1, 3)] == [0.125, 0.375, 0.875]
-
-
-def test_the_held_out_error_is_in_units_of_the_spread():
-    problem = Problem.build(READINGS, pgt.Heat(0.1), (), DOMAIN, SCALING)
-    found = float(held_out_error(constant(2.0), problem, READINGS))
-    expected = np.sqrt((1 + 0 + 16) / 3) / float(SCALING.spread[0])
-    assert found == pytest.approx(expected, rel=1e-5)
-
-
 # ------------------------------------------------------------------------------- several networks
 
 BATCH_DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1), units={"x": "m"})
@@ -113,7 +89,6 @@ FITTED, HELD_OUT = (
     BATCH_READINGS.take(np.arange(18)),
     BATCH_READINGS.take(np.arange(18, 24)),
 )
-PROBLEM = Problem.build(FITTED, pgt.Heat(0.1), (), BATCH_DOMAIN, SCALING)
 
 
 def network(seed):
@@ -166,11 +141,6 @@ def reconstructed(training=TRAINING):
         BATCH_READINGS, equation(), BATCH_DOMAIN, model=network, training=training, seed=7,
         error_bars=pgt.Ensemble(members=3, bootstrap=True), progress=False,
     )  # fmt: skip
-
-
-def start_state(seed):
-    pde, training = pgt.Heat(0.1), pgt.Training(collocation=8).of_a_step()
-    return initialize(network(seed), pde, PROBLEM, training, 0.0)[0]
 
 
 def arrays(fit):
@@ -243,18 +213,6 @@ def test_a_diverged_member_is_left_out(trained, monkeypatch):
     )
 
 
-def test_a_member_diverges_after_ten_halvings_of_its_rate():
-    state = stack_states([start_state(seed) for seed in SEEDS])
-    for count in range(10):
-        state = accept_finite(state, state, np.array([True, False, True]))
-        assert state.rate.tolist() == [1.0, 0.5 ** (count + 1), 1.0]
-    logbook = Logbook.empty(3, ["data"], [])
-    assert stopping_reason(logbook, np.asarray(state.rate), TRAINING, 0.5) == ""
-    nobody = accept_finite(state, eqx.tree_at(lambda s: s.step, state, 5), np.zeros(3, bool))
-    assert int(nobody.step) == 0  # all lost their steps: these are not counted
-    assert nobody.rate.tolist() == [0.5, 0.5**11, 0.5]
-
-
 def test_a_killed_training_continues_bit_for_bit(trained, monkeypatch, tmp_path):
     real, calls = training_step.run_network_steps, []
 
@@ -277,68 +235,6 @@ def test_a_killed_training_continues_bit_for_bit(trained, monkeypatch, tmp_path)
             BATCH_READINGS, equation(), BATCH_DOMAIN, model=network, training=TRAINING,
             error_bars=pgt.Ensemble(members=4), checkpoint=tmp_path, progress=False,
         )  # fmt: skip
-
-
-def test_training_continues_while_one_member_improves():
-    histories = [History(step=[5], held_out=[1.0]) for _ in range(3)]
-    logbook, training = Logbook(histories, [0.1, 0.2, 0.35]), pgt.Training(patience=0.2)
-    rates = np.ones(3)
-    assert stopping_reason(logbook, rates, training, 0.5) == ""
-    assert stopping_reason(logbook, rates, training, 0.56) == HELD_OUT_ERROR_STALLED
-    assert stopping_reason(logbook, np.array([1, 1, 1e-4]), training, 0.5) == HELD_OUT_ERROR_STALLED
-    assert stopping_reason(logbook, rates, training, 1.0) == BUDGET_SPENT
-    assert stopping_reason(logbook, np.zeros(3), training, 0.5) == DIVERGED
-
-
-def outside_of_branches(jaxpr) -> set[str]:
-    """What a program always computes: the names of its operations, but for those of a branch."""
-    names = set()
-    for equation in jaxpr.eqns:
-        if equation.primitive.name == "cond":
-            continue
-        names.add(equation.primitive.name)
-        for parameter in equation.params.values():
-            inner = getattr(parameter, "jaxpr", parameter)
-            names |= outside_of_branches(inner) if hasattr(inner, "eqns") else set()
-    return names
-
-
-def test_periodic_steps_of_soap_stay_a_branch():
-    """Were the counter of steps mapped over, both sides would be computed in every step."""
-    pde, training = pgt.Heat(0.1), pgt.Training(collocation=8).of_a_step()
-    starts = [initialize(network(seed), pde, PROBLEM, training, 0.0) for seed in SEEDS]
-    keys = jnp.stack([jax.random.key(seed) for seed in SEEDS])
-    clock = BudgetClock(jnp.zeros(()), jnp.ones(()))
-    rest = batched.share(batched.stack([(fixed, PROBLEM, HELD_OUT) for _, fixed in starts]))
-    state = stack_states([state for state, _ in starts])
-    arguments = (state, rest, keys, clock, jnp.array(3), training)
-    jaxpr = eqx.filter_make_jaxpr(training_step.advance_networks)(*arguments)[0]
-    assert "eigh" not in outside_of_branches(jaxpr.jaxpr)
-
-    def naive(state, key):
-        fixed = starts[0][1]
-        return advance(state, fixed, PROBLEM, HELD_OUT, key, clock, jnp.array(3), training)
-
-    stacked = batched.stack([state for state, _ in starts])
-    assert "eigh" in outside_of_branches(jax.make_jaxpr(jax.vmap(naive))(stacked, keys).jaxpr)
-
-
-def test_every_member_draws_its_own_readings():
-    draws = [resample(PROBLEM, seed).observations for seed in SEEDS]
-    chosen = {tuple(map(tuple, FITTED.points))}
-    for draw in draws:
-        assert len(draw) == len(FITTED)
-        rows = [FITTED.points.tolist().index(point) for point in draw.points.tolist()]
-        np.testing.assert_array_equal(draw.values, FITTED.values[rows])
-        assert len(set(rows)) < len(rows)  # with replacement: 18 different ones are a rarity
-        chosen.add(tuple(map(tuple, draw.points)))
-    assert len(chosen) == 4
-
-
-def test_members_have_different_seeds():
-    assert member_seeds(3, 4)[0] == 3
-    assert member_seeds(3, 4) == member_seeds(3, 6)[:4]
-    assert len({s for seed in range(20) for s in member_seeds(seed, 8)}) == 160
 
 
 # ------------------------------------------------------------------------------- the result
@@ -413,13 +309,6 @@ def test_members_are_saved_and_loaded(result, tmp_path):
     assert again.summary == result.summary
 
 
-def test_a_file_without_members_is_loaded(result):
-    without = eqx.tree_at(lambda r: r.members, result, None)
-    structure, stored = serialise.to_files(without)
-    del structure["root"]["fields"]["members"]
-    assert serialise.from_files(structure, stored).members is None
-
-
 def test_members_with_an_encoder():
     """What is common to all is kept once, and every member answers as it would alone."""
     pde = pgt.Heat(0.1)
@@ -465,26 +354,3 @@ def test_every_member_is_polished(result):
 
 
 # ------------------------------------------------------------------------------- wrong input
-
-
-def test_members_that_differ_in_shape_are_refused():
-    unlike = {"model": lambda s: pgt.PINN(SCALING, width=5 + s % 2), "error_bars": pgt.Ensemble()}
-    with pytest.raises(pgt.InputError, match="built alike"):
-        pgt.reconstruct(
-            BATCH_READINGS,
-            pgt.Heat(0.1),
-            BATCH_DOMAIN,
-            **unlike,
-            progress=False,
-        )
-
-
-def test_quantiles_of_members(result):
-    assert checked_quantiles(0.5) == (0.5,)
-    for wrong in (5, (0.1, 1.0)):
-        with pytest.raises(pgt.InputError, match="between 0 and 1"):
-            result.at(FITTED.points, quantiles=wrong)
-    without = eqx.tree_at(lambda r: r.members, result, None)
-    assert set(without.at(FITTED.points)) == {"u"}
-    with pytest.raises(pgt.InputError, match="error_bars=Ensemble"):
-        without.at(FITTED.points, quantiles=0.5)

@@ -9,23 +9,17 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.core.stage import Stage
 from pgt.methods.second_order import gauss_newton
 from pgt.methods.second_order.descent import (
     ITERATIONS_TO_STALL,
-    DescentState,
     has_stopped_improving,
     is_budget_spent,
 )
 from pgt.methods.second_order.gauss_newton import (
     ERROR_BAR_FIRST_ITERATIONS,
     ERROR_BAR_ITERATIONS,
-    MAX_ERROR_BAR_SHARE,
-    MIN_PRIOR_SHARE,
     NO_PRIOR_BUDGET_SHARE,
     polish,
-    remaining_budget,
-    reserved_seconds,
 )
 from pgt.methods.second_order.least_squares import Residuals
 from pgt.methods.second_order.residual_rows import RowBlock
@@ -33,7 +27,6 @@ from pgt.nn import trees
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
 from pgt.problem import budget
-from pgt.problem.budget import Deadline
 from pgt.problem.losses import Problem
 from pgt.training.settings import Polish
 
@@ -95,18 +88,6 @@ def test_only_the_decoder_changes(polished):
     assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-3
     assert all(leaf.dtype == np.float64 for leaf in jax.tree.leaves(after.tunable()))
     assert trees.count_parameters(after) == trees.count_parameters(before)
-
-
-def test_a_fit_without_a_prior_makes_all_of_its_iterations():
-    readings = pgt.sample(pgt.datasets.heat(), n=8)
-    scaling = Scaling.fit(readings, DOMAIN)
-    model, problem = (
-        pgt.SIREN(scaling, width=4, layers=2, frequency=4.0),
-        Problem.build(readings, Heat(0.01), (), DOMAIN, scaling),
-    )
-    settings = Polish(iterations=6, points=16, evidence=False)
-    done = polish(model, Heat(0.01), problem, settings, readings.take([0, 1]))
-    assert [len(stage.costs) for stage in done.stages] == [7]  # and the cost at the start
 
 
 @pytest.mark.slow
@@ -191,24 +172,6 @@ def timed(monkeypatch, seconds, held_out_error, has_fallback=False, fall=1.0, be
     return clock.now, seconds_given
 
 
-@pytest.mark.parametrize("held_out_error", [1e-6, 0.1])
-def test_a_fit_leaves_the_seconds_of_error_bars(monkeypatch, held_out_error):
-    took, _ = timed(monkeypatch, 80.0, held_out_error)
-    assert 80.0 - RESERVED - 2 * STEP_SECONDS < took <= 80.0 - RESERVED + STEP_SECONDS
-
-
-def test_an_unfitted_model_gets_no_prior(monkeypatch):
-    _, given = timed(monkeypatch, 80.0, 0.8)
-    later = next(seconds for seconds in given if seconds != 80.0)
-    assert later == 80.0 - RESERVED  # without a prior, to the end
-
-
-def test_later_stages_make_one_iteration_if_all_seconds_are_spent(monkeypatch):
-    took, given = timed(monkeypatch, 4.0, 0.1)
-    assert len(given) == 2
-    assert took == pytest.approx(2 * FIRST_SECONDS)  # the first iteration of every stage
-
-
 UNTIL_CHECKED = (ITERATIONS_TO_STALL + 2) * STEP_SECONDS
 NO_PRIOR_SHARE = NO_PRIOR_BUDGET_SHARE * (
     1 - RESERVED / 100.0
@@ -247,72 +210,3 @@ def test_a_prior_is_used_as_soon_as_readings_are_known_to_be_noisy(
     under_prior = next(seconds for seconds in given if seconds != 100.0)
     left = 100.0 - 100.0 * share - RESERVED
     assert under_prior == pytest.approx(left, abs=UNTIL_CHECKED)
-
-
-@pytest.mark.parametrize(("best_error", "is_last"), [(0.030, True), (0.010, False)])
-def test_the_last_theta_is_chosen_unless_another_predicts_significantly_better(best_error, is_last):
-    """The error of ten readings is known to a fifth."""
-    end = DescentState(np.ones(1), best=np.zeros(1), best_error=best_error)
-    found = _rule(lambda theta: 0.04, 10).choose_theta(end)
-    assert bool(found[0] == 1.0) is is_last
-
-
-def _rule(held_out_error, count) -> gauss_newton.StoppingRule:
-    scaling = Scaling.fit(pgt.sample(pgt.datasets.heat(), n=6), DOMAIN)
-    model = pgt.PINN(scaling, width=2, layers=1)
-    problem, parameters = SimpleNamespace(), SimpleNamespace(rebuild=lambda theta: (model, None))
-    return gauss_newton.StoppingRule(
-        held_out_error, count, None, Polish(), problem, parameters, False
-    )  # pyright: ignore[reportArgumentType]
-
-
-@pytest.mark.parametrize(("last_error", "is_noise"), [(0.02, True), (0.009, False), (0.08, False)])
-def test_a_small_error_by_chance_does_not_hide_noise(monkeypatch, last_error, is_noise):
-    """Six readings have an error below a percent at one θ of many, and a larger one at the last θ."""
-    monkeypatch.setattr(gauss_newton, "resembles_noise", lambda model, problem: True)
-    end = DescentState(np.ones(1), best=np.zeros(1), best_error=0.009, best_errors=(0.009,) * 60)
-    rule = _rule(lambda theta: last_error if theta[0] == 1.0 else 0.009, 6)
-    assert rule.is_noise(end) is is_noise  # an error nine times as large is no chance
-
-
-def test_a_fit_under_a_prior_is_discarded_if_it_predicts_worse(monkeypatch):
-    """Zero weights fulfill a prior best, and many equations, too."""
-    x = np.linspace(0, 1, 40)[:, None]
-    readings = pgt.Observations.from_arrays(x, np.sin(5 * x), coords=("x",), fields=("u",))
-    domain, pde = pgt.Domain(x=(0, 1)), pgt.Equation("u_xx = -25*u")
-    model = pgt.PINN(Scaling.fit(readings, domain), width=8, layers=2)
-    problem = Problem.build(readings, pde, (), domain, model.scaling)
-
-    def under_prior(residuals, start, *rest):
-        return 0.0 * start.theta, Stage("under a prior", (1.0,), 0.0, "converged")
-
-    monkeypatch.setattr(gauss_newton, "_fit_under_prior", under_prior)
-    monkeypatch.setattr(gauss_newton, "_is_noisy", lambda *known: True)
-    settings = Polish(iterations=12, points=60, weights="all")
-    found = polish(model, pde, problem, settings, readings.take(np.arange(0, 40, 2)))
-    assert [stage.ended for stage in found.stages] == ["noise", "converged"]
-    sizes = [float(np.abs(leaf).max()) for leaf in jax.tree.leaves(found.model.tunable())]
-    assert max(sizes) > 0
-
-
-ENDED = DescentState(
-    np.zeros(1), iteration=11, seconds=4.0, first_seconds=3.0
-)  # 0.1 s for each later iteration
-
-
-def test_the_seconds_of_error_bars_follow_the_iterations_within_a_share():
-    assert reserved_seconds(ENDED, 1e3) == pytest.approx(
-        3.0 * ERROR_BAR_FIRST_ITERATIONS + 0.1 * ERROR_BAR_ITERATIONS
-    )
-    assert reserved_seconds(ENDED, 20.0) == MAX_ERROR_BAR_SHARE * 20.0
-
-
-def test_the_remaining_budget_has_iterations_and_seconds():
-    plain = remaining_budget(Polish(iterations=40), ENDED, Deadline(None))
-    assert (plain.iterations, plain.seconds) == (29, None)
-    left = remaining_budget(Polish(iterations=40, seconds=1e3), ENDED, Deadline(1e3)).seconds
-    assert left == pytest.approx(1e3 - 4.0 - reserved_seconds(ENDED, 1e3))
-    late = remaining_budget(Polish(iterations=40, seconds=5.0), ENDED, Deadline(5.0)).seconds
-    assert late == pytest.approx(
-        MIN_PRIOR_SHARE * 5.0
-    )  # a fit needs some time even if all is spent
