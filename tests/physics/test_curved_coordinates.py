@@ -132,12 +132,3 @@ def test_a_vector_has_no_laplacian_or_curl_there():
                 in_domain(pgt.Equation(text, fields=("u", "v"), coords=("r", "θ")), disk),
                 lambda z: z, jnp.ones(2),
             )  # fmt: skip
-
-
-def test_a_text_without_axes_takes_those_of_the_domain():
-    pde = pgt.Equation("u_t = k*lap(u)", k=0.1)
-    assert pde.coords == ("x", "t")
-    assert in_domain(pde, pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1))).coords == ("x", "y", "t")
-    # r remains free for a coefficient or a field
-    assert pgt.Equation("u_t = D*u_xx + r*u*(1-u)", D=0.1, r=1.0).coords == ("x", "t")
-    assert pgt.Equation("r_t = -2*r").fields == ("r",)

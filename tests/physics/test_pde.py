@@ -1,7 +1,5 @@
 """What every equation has: coordinates, fields, coefficients as leaves, and a kernel."""
 
-import inspect
-
 import jax
 import jax.numpy as jnp
 import pytest
@@ -11,7 +9,7 @@ from nested_derivatives import NestedDerivatives, random_points, residual_at
 import pgt
 from pgt.core.registry import parts
 from pgt.kernels.kernel import AbstractKernel
-from pgt.physics.pde import TAKEN, About, AbstractPDE, Derivatives
+from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives
 
 OWN = {name: cls for name, cls in parts("equation").items() if cls.__module__.startswith("pgt.")}
 every_equation = pytest.mark.parametrize("cls", OWN.values(), ids=OWN)
@@ -23,19 +21,6 @@ def test_the_values_to_begin_with_make_the_equation_they_speak_of(cls):
     assert pde.coords == tuple(cls.about.box)
     assert set(cls.about.measured) <= set(pde.fields)
     assert set(cls.about.units) <= set(pde.fields)
-
-
-@every_equation
-def test_the_text_names_arguments_as_python_does(cls):
-    arguments = inspect.signature(cls).parameters
-    assert set(cls.about.coefficients) <= set(arguments)
-    assert all(name in cls.about.equation for name in cls.about.coefficients)
-    assert all(low < high for low, high in cls.about.box.values())
-
-
-def test_one_that_says_little_measures_u_and_knows_nothing_besides():
-    short = About("u_t = 0")
-    assert (short.measured, short.conditions, dict(short.units)) == (("u",), (), {})
 
 
 # ------------------------------------------------------------------------------- pde

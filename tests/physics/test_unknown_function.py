@@ -11,17 +11,10 @@ from pgt.core.unknown import Unknown
 from pgt.physics.curved_coordinates import with_attributes
 from pgt.physics.derivatives import residual
 from pgt.physics.equation import over_range
-from pgt.physics.unknown_function import StateFunction, constancy
+from pgt.physics.unknown_function import StateFunction
 
 CONDUCTIVITY = pgt.UnknownFunction("x", "y", positive=True, initial=2.0)
 PLATE = pgt.Equation("u_t = div(k*grad(u)) + q", k=CONDUCTIVITY, q=pgt.UnknownFunction("x"))
-
-
-def test_they_are_fields_that_do_not_change_along_other_coordinates():
-    assert PLATE.coords == ("x", "y", "t")
-    assert PLATE.fields == ("u", "log_k", "q")
-    assert constancy(PLATE.functions, PLATE.coords) == ("log_k_t", "q_y", "q_t")
-    assert set(PLATE.quantities) == {"k"}
 
 
 def test_the_equation_is_that_of_the_function():
@@ -87,15 +80,6 @@ def test_a_source_is_found_with_its_band():
     covered = np.abs(gap) < 2 * found.q_std.where(inside, drop=True)
     assert float(covered.mean()) > 0.7
     assert result.field_error["q"].value < 0.3
-
-
-def test_an_equation_without_one_has_none_to_show():
-    readings = pgt.sample(pgt.datasets.heat(), n=20)
-    domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    model = pgt.Features(pgt.Scaling.fit(readings, domain), count=20, band=(4.0, 2.0))
-    result = pgt.reconstruct(readings, pgt.Heat(0.01), domain, model=model, progress=False)
-    with pytest.raises(pgt.InputError, match="has no unknown function"):
-        result.functions()
 
 
 @pytest.mark.parametrize(

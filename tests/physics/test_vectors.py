@@ -16,12 +16,9 @@ from pgt.physics.vectors import (
     as_forces,
     carried,
     change,
-    components,
     divergence,
     forces_at,
-    own_names,
     rewritten,
-    space_of,
 )
 
 COORDS = ("x", "y", "t")
@@ -34,12 +31,6 @@ def at(x, y, t):
         return jnp.stack([z[0] * z[1] + z[2], 3 * z[0] - z[1] ** 2])
 
     return NestedDerivatives(flow, jnp.array([x, y, t]), COORDS, ("u", "v"))
-
-
-def test_there_is_one_component_for_each_axis():
-    assert [components(c) for c in (("x", "t"), COORDS)] == [("u",), ("u", "v")]
-    assert components(("x", "y", "z")) == ("u", "v", "w")
-    assert space_of(COORDS) == ("x", "y")
 
 
 def test_terms_by_hand():
@@ -102,20 +93,6 @@ def test_another_name_leaves_the_residual_alone(name):
     z = jnp.linspace(0.2, 0.7, len(plain.coords))
     left, right = (residual(pde, lambda z: jnp.sin(weights @ z), z) for pde in (plain, other))
     assert jax.tree.map(float, left) == jax.tree.map(float, right)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_what_an_equation_says_of_itself_knows_the_names_of_its_fields(name):
-    equation, coefficients, options = CASES[name]
-    plain = equation(*coefficients, **options)
-    assert own_names(plain) == plain.fields
-    names = [f"field_{letter}" for letter in "abcd"[: len(plain.fields)]]
-    other = equation(*coefficients, **options, fields=names if len(names) > 1 else names[0])
-    assert own_names(other) == plain.fields
-
-
-def test_an_equation_that_says_nothing_of_itself_has_the_names_that_it_has():
-    assert own_names(pgt.Equation("u_t + v_x = 0", "v_t + u_x = 0")) == ("u", "v")
 
 
 @pytest.mark.parametrize(

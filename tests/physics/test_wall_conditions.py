@@ -253,23 +253,6 @@ def test_a_well_gives_what_flows_in_whatever_way_the_equation_is_written(text):
     assert abs(float(row)) < 1e-9
 
 
-def test_a_well_in_a_ball_and_through_a_layer():
-    k = 2.0
-    ball = pgt.Domain(r=(0.5, 3), coordinates="spherical")
-    layer = pgt.Domain(r=(0.5, 3), z=(0, 4), coordinates="axisymmetric")
-    pde = pgt.Equation("k*lap(s) = 0", k=k)
-    with jax.enable_x64(True):
-        (row,) = rows_of(
-            pgt.Well(s=5.0), pde, ball, lambda z: 5 / (4 * jnp.pi * k * z[0]), jnp.array([0.5])
-        )
-        (other,) = rows_of(
-            pgt.Well(s=5.0), pde, layer, lambda z: -5 / (2 * jnp.pi * k * 4) * jnp.log(z[0]),
-            jnp.array([0.5, 1.0]),
-        )  # fmt: skip
-    assert abs(float(row)) < 1e-12
-    assert abs(float(other)) < 1e-12
-
-
 def test_a_pumped_well_draws_down_as_theis_says_and_recovers_when_it_is_switched_off():
     k, storage, rate = 66.0, 2.5e-5, 112.0
     pde = pgt.Equation("S*s_t = k*lap(s)", S=storage, k=k)
@@ -325,11 +308,6 @@ def test_heat_runs_into_a_rod_without_an_end():
 def test_wells_and_far_ends_that_make_no_sense_are_refused(condition, domain, said):
     with pytest.raises(pgt.InputError, match=said):
         condition.bind(domain, ("s",))
-
-
-def test_what_is_far_away_is_along_one_axis():
-    with pytest.raises(pgt.InputError, match="name the axis"):
-        pgt.Dirichlet(side="far", s=0.0)
 
 
 def test_only_a_solver_follows_a_field_beyond_the_domain():

@@ -8,8 +8,7 @@ import pytest
 from made_pretrained import FAMILY
 
 import pgt
-from pgt.families.laws.wave_sum_laws import HeatFamily
-from pgt.families.networks.pretrained import FOLDER, shipped, shipped_names
+from pgt.families.networks.pretrained import shipped, shipped_names
 
 NU = {"diffusivity": 0.02}
 
@@ -53,26 +52,10 @@ def test_what_is_saved_answers_alike(trained, truth, tmp_path):
     assert again.card == trained.card
 
 
-class Own(HeatFamily):
-    """A family that nobody registered."""
-
-
-def test_a_class_of_ones_own_is_known_where_it_is_given_on_loading(trained, tmp_path):
-    own, path = Own(nodes=12, times=9), tmp_path / "own.safetensors"
-    pgt.families.Pretrained(trained.network, own, trained.card).save(path)
-    with pytest.raises(pgt.InputError, match=r"classes=\[Own\]"):
-        pgt.families.Pretrained.load(path)
-    assert isinstance(pgt.families.Pretrained.load(path, classes=[Own]).family, Own)
-
-
 def test_a_coefficient_outside_is_said(trained, truth):
     readings = pgt.sample(truth, n=14, seed=0)
     assert not any("diffusivity" in said for said in trained(readings, NU).outside)
     assert any("diffusivity" in said for said in trained(readings, {"diffusivity": 3.0}).outside)
-
-
-def test_too_many_readings_are_said(trained, truth):
-    assert any("readings" in said for said in trained(pgt.sample(truth, n=60), NU).outside)
 
 
 def test_a_missing_coefficient_is_named(trained, truth):
@@ -111,13 +94,6 @@ def test_a_reconstruction_starts_from_its_answer(trained, truth):
     np.testing.assert_allclose(result.grid(x=5, t=4).u.transpose("x", "t"), expected.u, rtol=1e-4)
 
 
-def test_model_and_start_exclude_each_other(trained, truth):
-    readings, domain = pgt.sample(truth, n=14), pgt.Domain(x=(0, 1), t=(0, 1))
-    model = pgt.PINN(pgt.Scaling.fit(readings, domain))
-    with pytest.raises(pgt.InputError, match="one of them"):
-        pgt.reconstruct(readings, pgt.Heat(0.02), domain, model=model, start=trained)
-
-
 def test_many_systems_at_once_are_answered_as_one_by_one(trained):
     keys, at = jax.random.split(jax.random.key(7), 3), np.array([[0.2, 0.3], [0.7, 0.9]])
     systems = [FAMILY.draw(key) for key in keys]
@@ -136,23 +112,6 @@ def test_many_systems_at_once_are_answered_as_one_by_one(trained):
         assert outside[k] == said.outside
         np.testing.assert_allclose(means[k], said.mean, rtol=2e-3, atol=1e-4)
         np.testing.assert_allclose(reaches[k], said.high - said.mean, rtol=2e-3, atol=1e-4)
-
-
-def test_many_systems_say_what_is_outside(trained, truth):
-    readings = pgt.sample(truth, n=60, seed=0)
-    points, values = np.asarray(readings.points), np.asarray(readings.values)
-    hidden = np.where(np.arange(60)[:, None] < 14, values, np.nan)
-    found = trained.answers(
-        np.stack([points] * 3), np.stack([values, hidden, hidden]),
-        {"diffusivity": np.array([0.02, 3.0, 0.02])}, points[:2],
-    ).outside  # fmt: skip
-    assert any("60 readings" in said for said in found[0])
-    assert any("diffusivity" in said for said in found[1])
-    assert not any("readings, in" in said or "diffusivity" in said for said in found[2])
-
-
-def test_they_are_small():
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 8e6
 
 
 @pytest.mark.parametrize(

@@ -75,11 +75,6 @@ def test_simulations_that_changed_do_not_continue_it(tmp_path):
         pgt.families.pretrain(family(2.0), one, sizes=SIZES, checkpoint=tmp_path / "kept")
 
 
-def test_an_unknown_kernel_is_refused():
-    with pytest.raises(pgt.InputError, match="equation"):
-        pgt.families.Pretraining(kernel="heat")
-
-
 def test_training_that_was_killed_ends_as_if_it_had_not_been(trained, tmp_path, monkeypatch):
     class Killed(Exception):
         pass
@@ -98,10 +93,6 @@ def test_training_that_was_killed_ends_as_if_it_had_not_been(trained, tmp_path, 
     again = pgt.families.pretrain(FAMILY, QUICK, sizes=SIZES, checkpoint=tmp_path, progress=False)
     for a, b in zip(weights(trained[0]), weights(again), strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def test_a_pool_smaller_than_a_batch_still_counts_its_steps():
-    assert pgt.families.Pretraining(pool=2, reuse=1, batch=64).steps_of_a_pool == 1
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import residual_at
 
-from pgt.kernels.wave_kernel import WaveKernel
 from pgt.physics import Acoustics
 
 
@@ -17,8 +16,3 @@ def test_residuals_of_a_polynomial_by_hand():
     found = residual_at(Acoustics(2.0, 3.0, 2, "y"), field, jnp.array([2.0, 5.0, 4.0]))
     expected = {"momentum_x": 3 * 2 + 16, "momentum_y": 0, "mass": 4 + 12 * (4 + 1) - 5}
     assert {name: float(value) for name, value in found.items()} == pytest.approx(expected)
-
-
-def test_fields_and_kernel():
-    assert [Acoustics(1.0, dimension=n).fields[:-1] for n in (1, 3)] == [("u",), ("u", "v", "w")]
-    assert Acoustics(343.0).kernel() == WaveKernel(343.0)

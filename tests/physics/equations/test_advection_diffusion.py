@@ -5,8 +5,6 @@ import pytest
 from nested_derivatives import residual_at
 
 from pgt.core.errors import InputError
-from pgt.core.unknown import Unknown
-from pgt.kernels.advection_diffusion_kernel import AdvectionDiffusionKernel
 from pgt.physics import AdvectionDiffusion
 
 
@@ -19,12 +17,6 @@ def test_residual_of_a_polynomial_by_hand():
     found = residual_at(pde, field, jnp.array([1.0, 2.0, 3.0]))
     assert list(found) == ["advection_diffusion"]
     assert float(found["advection_diffusion"]) == pytest.approx(2 + 6 - 6 - 0.25 * 12 - 1)
-
-
-def test_the_kernel_uses_the_current_value_of_an_unknown():
-    kernel = AdvectionDiffusion((Unknown(0.3), 1), 0.1, dimension=2).kernel()
-    assert isinstance(kernel, AdvectionDiffusionKernel)
-    assert kernel.velocity == pytest.approx((0.3, 1.0))
 
 
 @pytest.mark.parametrize(("velocity", "dimension"), [(1.0, 2), ((1.0, 2.0), 1)])

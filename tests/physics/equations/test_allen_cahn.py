@@ -4,7 +4,6 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import residual_at
 
-from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics import AllenCahn
 
 
@@ -16,13 +15,3 @@ def test_residual_of_a_polynomial_by_hand():
     found = residual_at(AllenCahn(0.5, 2.0), field, jnp.array([1.0, 3.0]))
     assert list(found) == ["allen_cahn"]
     assert float(found["allen_cahn"]) == pytest.approx(1 - 0.5 * 6 - 2 * (3 - 27))
-
-
-@pytest.mark.parametrize(("phase", "expected"), [(-1, 0), (0, 0), (1, 0), (0.5, -0.375)])
-def test_both_phases_are_at_rest_and_what_lies_between_is_not(phase, expected):
-    found = residual_at(AllenCahn(1.0), lambda z: 0 * z[:1] + phase, jnp.zeros(2))
-    assert float(found["allen_cahn"]) == pytest.approx(expected)
-
-
-def test_influence_spreads_with_the_diffusivity():
-    assert AllenCahn(0.25, 5.0).kernel() == HeatKernel(0.25)

@@ -4,8 +4,6 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import residual_at
 
-from pgt.kernels.elliptic import PoissonKernel
-from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics import Boussinesq
 
 
@@ -24,10 +22,3 @@ def test_residuals_of_a_polynomial_by_hand():
         "continuity": 0,
     }
     assert {name: float(value) for name, value in found.items()} == pytest.approx(expected)
-
-
-def test_the_faster_of_momentum_and_heat_spreads_influence():
-    assert Boussinesq(0.5, 0.25, 1.0).kernel() == HeatKernel(0.5)
-    assert Boussinesq(0.1, 0.25, 1.0).kernel() == HeatKernel(0.25)
-    steady = Boussinesq(0.1, 0.25, 1.0, steady=True)
-    assert (steady.coords, steady.kernel()) == (("x", "y"), PoissonKernel(1.0))

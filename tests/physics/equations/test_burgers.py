@@ -6,7 +6,6 @@ from nested_derivatives import residual_at
 
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
-from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics import Burgers
 
 
@@ -18,10 +17,6 @@ def test_residual_of_a_polynomial_by_hand():
     found = residual_at(Burgers(0.25), field, jnp.array([2.0, 3.0]))
     assert list(found) == ["burgers"]
     assert float(found["burgers"]) == pytest.approx(4 + 144 - 0.25 * 6)
-
-
-def test_influence_spreads_with_the_viscosity():
-    assert Burgers(0.25).kernel() == HeatKernel(0.25)
 
 
 def test_a_negative_viscosity_is_refused_also_as_the_start_of_an_unknown():

@@ -5,9 +5,6 @@ import pytest
 from nested_derivatives import residual_at
 
 from pgt.core.errors import InputError
-from pgt.core.unknown import Unknown
-from pgt.kernels.elliptic import PoissonKernel
-from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics import Darcy
 
 
@@ -34,12 +31,6 @@ def test_fluxes_by_hand():
     found = residual_at(pde, field, jnp.array([2.0, 3.0, 4.0]))
     expected = {"darcy_x": 4 + 0.5 * 12, "darcy_y": -3 + 0.5 * 8, "continuity": 0.6 - 2 + 4 - 1}
     assert {name: float(value) for name, value in found.items()} == pytest.approx(expected)
-
-
-def test_what_is_stored_slows_influence_down():
-    assert Darcy(0.5, storage=Unknown(0.1, positive=True)).kernel().diffusivity == pytest.approx(5)
-    assert isinstance(Darcy(0.5, storage=0.1).kernel(), HeatKernel)
-    assert Darcy(0.5, influence_radius=700.0).kernel() == PoissonKernel(700.0)
 
 
 @pytest.mark.parametrize(

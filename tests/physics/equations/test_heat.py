@@ -9,7 +9,6 @@ from nested_derivatives import residual_at
 
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown, resolve
-from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics import Heat
 
 
@@ -37,12 +36,6 @@ def test_unknown_coefficients_are_resolved_and_learnable():
         u = field(z)[0]
         r = (0.3 - 0.1) * jnp.pi**2 * u
         assert float(gradient.diffusivity.raw) == pytest.approx(float(2 * r * 0.3 * jnp.pi**2 * u))
-
-
-def test_the_kernel_uses_the_current_value_of_an_unknown():
-    heat = Heat(Unknown(0.05, positive=True)).kernel()
-    assert isinstance(heat, HeatKernel)
-    assert heat.diffusivity == pytest.approx(0.05, rel=1e-6)
 
 
 @pytest.mark.parametrize(

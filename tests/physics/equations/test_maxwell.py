@@ -4,7 +4,6 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import residual_at
 
-from pgt.kernels.wave_kernel import WaveKernel
 from pgt.physics import Maxwell
 
 
@@ -23,7 +22,3 @@ def test_residuals_of_a_polynomial_by_hand():
         "gauss": 4,
     }
     assert {name: float(value) for name, value in found.items()} == pytest.approx(expected)
-
-
-def test_light_is_slower_in_a_medium():
-    assert Maxwell(4.0, 1.0).kernel() == WaveKernel(0.5)

@@ -7,9 +7,6 @@ from exact_solutions.flow import taylor_green
 from nested_derivatives import residual_at
 
 from pgt.core.errors import InputError
-from pgt.core.unknown import Unknown
-from pgt.kernels.elliptic import PoissonKernel
-from pgt.kernels.heat_kernel import HeatKernel
 from pgt.physics import NavierStokes2D, NavierStokes3D
 
 
@@ -25,21 +22,6 @@ def test_body_forces_and_convection_of_navier_stokes():
         slow = residual_at(NavierStokes2D(0.05, convection=0.0), flow, z)
         p_x = 0.5 * jnp.sin(0.6) * jnp.exp(-4 * 0.05 * 0.2)
         assert float(slow["momentum_x"]) == pytest.approx(float(p_x))
-
-
-def test_what_flows_apart_is_left_in_the_third_residual():
-    def source_flow(z):
-        return jnp.stack([3 * z[0], 2 * z[1], 0 * z[0]])
-
-    found = residual_at(NavierStokes2D(0.1), source_flow, jnp.array([1.0, 2.0, 0.0]))
-    assert list(found) == ["momentum_x", "momentum_y", "continuity"]
-    assert [float(value) for value in found.values()] == pytest.approx([9.0, 8.0, 5.0])
-
-
-def test_influence_spreads_with_the_current_viscosity():
-    kernel = NavierStokes2D(Unknown(0.25, positive=True)).kernel()
-    assert isinstance(kernel, HeatKernel)
-    assert kernel.diffusivity == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(
@@ -69,10 +51,3 @@ def test_the_third_dimension_by_hand():
     # y z + 2 (v z t + w y t),  2 w - 1,  2 u + 2 z - x
     expected = [6 + 2 * (36 + 8), 2 - 1, 2 * 24 + 6 - 1, 0]
     assert [float(value) for value in found.values()] == pytest.approx(expected)
-
-
-def test_a_steady_flow_has_no_time():
-    pde = NavierStokes2D(0.1, steady=True)
-    assert (pde.coords, pde.kernel()) == (("x", "y"), PoissonKernel(1.0))
-    assert NavierStokes3D(0.1, steady=True).coords == ("x", "y", "z")
-    assert NavierStokes3D(0.1).kernel() == HeatKernel(0.1)

@@ -5,7 +5,6 @@ import pytest
 from nested_derivatives import residual_at
 
 from pgt.core.unknown import Unknown, resolve
-from pgt.kernels.elliptic import PoissonKernel
 from pgt.physics import Laplace, Poisson
 
 
@@ -26,10 +25,3 @@ def test_constant_and_unknown_sources():
     for source in (2, 2.0, Unknown(2.0)):
         pde = resolve(Poisson(source))
         assert float(residual_at(pde, lambda z: 0 * z[:1], z)["poisson"]) == -2.0
-
-
-def test_the_kernel_reaches_as_far_as_was_asked():
-    poisson = Poisson(0.0, influence_radius=3.0).kernel()
-    assert isinstance(poisson, PoissonKernel)
-    assert poisson.radius == 3.0
-    assert Laplace(3, influence_radius=2.0).kernel() == PoissonKernel(2.0)

@@ -5,7 +5,6 @@ import pytest
 from nested_derivatives import residual_at
 
 from pgt.core.errors import InputError
-from pgt.kernels.wave_kernel import WaveKernel
 from pgt.physics import ShallowWater
 
 
@@ -23,10 +22,6 @@ def test_residuals_of_a_polynomial_by_hand():
         "momentum_y": 3 * 3 + 6 * 2 + 0.5 * 3,
     }
     assert {name: float(value) for name, value in found.items()} == pytest.approx(expected)
-
-
-def test_waves_travel_faster_where_it_is_deep():
-    assert ShallowWater(10.0, depth=40.0).kernel() == WaveKernel(20.0)
 
 
 @pytest.mark.parametrize(

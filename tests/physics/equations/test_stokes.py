@@ -5,7 +5,6 @@ import pytest
 from nested_derivatives import residual_at
 
 from pgt.core.errors import InputError
-from pgt.kernels.elliptic import PoissonKernel
 from pgt.physics import Stokes
 
 
@@ -17,14 +16,6 @@ def test_residuals_of_a_polynomial_by_hand():
     found = residual_at(Stokes(0.5, source=("x", 4.0)), flow, jnp.array([2.0, 3.0]))
     expected = {"momentum_x": 3 - 9 - 2, "momentum_y": 2 - 3 - 4, "continuity": 4}
     assert {name: float(value) for name, value in found.items()} == pytest.approx(expected)
-
-
-def test_in_space_there_are_four_fields():
-    pde = Stokes(1.0, dimension=3, source=(None, None, -1.0), influence_radius=2.0)
-    assert (pde.coords, pde.fields) == (("x", "y", "z"), ("u", "v", "w", "p"))
-    assert pde.kernel() == PoissonKernel(2.0)
-    rest = residual_at(pde, lambda z: jnp.zeros(4), jnp.zeros(3))
-    assert [float(value) for value in rest.values()] == [0, 0, 1, 0]
 
 
 @pytest.mark.parametrize(

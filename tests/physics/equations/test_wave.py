@@ -4,8 +4,6 @@ import jax.numpy as jnp
 import pytest
 from nested_derivatives import residual_at
 
-from pgt.core.unknown import Unknown
-from pgt.kernels.wave_kernel import WaveKernel
 from pgt.physics import Wave
 
 
@@ -17,10 +15,3 @@ def test_residual_of_a_polynomial_by_hand():
     found = residual_at(Wave(2.0, source="x"), field, jnp.array([2.0, 3.0]))
     assert list(found) == ["wave"]
     assert float(found["wave"]) == pytest.approx(16 - 4 * 108 - 2)
-
-
-def test_the_kernel_spreads_at_the_current_speed():
-    kernel = Wave(2.0).kernel()
-    assert isinstance(kernel, WaveKernel)
-    assert kernel.speed == 2.0
-    assert Wave(Unknown(0.5, positive=True)).kernel().speed == pytest.approx(0.5)
