@@ -61,10 +61,6 @@ def test_holes_in_the_truth_do_not_count_but_a_lost_estimate_does():
     assert np.isnan(metrics.relative_l2(TRUTH, holed)["u"])
 
 
-def test_data_arrays_are_welcome():
-    assert metrics.relative_l2(TRUTH.u, TRUTH.u * 2) == {"u": pytest.approx(1.0)}
-
-
 @pytest.mark.parametrize(
     ("estimate", "message"),
     [
@@ -78,8 +74,3 @@ def test_data_arrays_are_welcome():
 def test_mismatches_are_refused(estimate, message):
     with pytest.raises(InputError, match=message):
         metrics.compare(TRUTH, estimate)
-
-
-def test_zero_truth_is_refused():
-    with pytest.raises(InputError, match="'u' is zero everywhere"):
-        metrics.relative_l2(TRUTH * 0, TRUTH)

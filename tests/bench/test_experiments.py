@@ -5,17 +5,8 @@ import pytest
 import pgt
 from pgt_bench.experiments import TABLES, has_recipe, runs
 from pgt_bench.methods import METHODS, REFERENCES
-from pgt_bench.presets import PRESETS, scale_of
+from pgt_bench.presets import scale_of
 from pgt_bench.runner import training_for
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("table", TABLES)
-def test_a_name_means_one_run(table, preset):
-    todo = runs(table, preset, seeds=(0, 1))
-    assert len({run.name for run in todo}) == len(set(todo)) == len(todo)
-    assert all(run.method in {**METHODS, **REFERENCES} for run in todo)
-    assert [run.seed for run in todo] == sorted(run.seed for run in todo)
 
 
 def test_smoke_leaves_out_no_method_and_compiles_quickly():

@@ -16,9 +16,6 @@ from pgt import InputError, datasets
 from pgt.data import Domain, Observations
 from pgt_bench.interpolation import (
     KERNELS,
-    WIDTHS,
-    best_candidates,
-    first_at_each_place,
     gaussian_process,
     leave_one_out,
     monomials,
@@ -37,14 +34,6 @@ def test_a_periodic_axis_is_a_circle_of_circumference_1():
     np.testing.assert_allclose(np.linalg.norm(found[:, :2], axis=1), 1 / (2 * np.pi))
     np.testing.assert_allclose(found[2], [0, 1 / (2 * np.pi), 0.3], atol=1e-15)
     assert np.isclose(np.linalg.norm(found[3] - found[0]), 0.001, rtol=1e-4)
-
-
-def test_of_a_field_read_twice_at_a_place_the_first_counts():
-    """By field: a place where one field is known may yet say something of another."""
-    places = np.array([[0.5], [0.2], [0.5 + 1e-12], [0.5]])
-    mask = np.array([[True, False], [True, True], [True, True], [False, True]])
-    kept = first_at_each_place(places, mask)
-    assert kept.tolist() == [[True, False], [True, True], [False, True], [False, False]]
 
 
 def scattered(n):
@@ -69,44 +58,6 @@ def test_the_closed_form_is_leaving_one_out(kernel, smoothing):
         )
         missed.append(fit(points[i : i + 1])[0] - values[i])
     assert found[0, 0] == pytest.approx(np.sqrt(np.mean(np.square(missed))), rel=1e-6)
-
-
-def test_each_column_has_the_candidate_with_the_least_error():
-    points, values = scattered(14)
-    both = np.hstack([values, np.random.default_rng(1).normal(size=values.shape)])
-    smoothings, kernels = np.array([0.0, 0.1]), ("cubic", "gaussian")
-    found = best_candidates(points, both, kernels, smoothings)
-    assert found is not None
-    single = [
-        best_candidates(points, both, (kernel,), np.array([smoothing]))
-        for kernel in kernels
-        for smoothing in smoothings
-    ]
-    for column, chosen in enumerate(found):
-        errors = [one[column]["leave_one_out"] for one in single if one is not None]
-        assert chosen["leave_one_out"] == pytest.approx(min(errors))
-        assert chosen["epsilon"] in WIDTHS
-    assert found[0]["leave_one_out"] < found[1]["leave_one_out"]
-
-
-def test_readings_on_a_line_determine_no_plane():
-    """With one beside the line there is a plane, but not when that one is left out."""
-    line = np.stack([np.linspace(0, 1, 8), np.zeros(8)], axis=1)
-    beside = np.vstack([line, [[0.5, 1.0]]])
-    for points in (line, beside):
-        values = points[:, :1] ** 2
-        assert best_candidates(points, values, ("cubic",), np.zeros(1)) is None
-        assert best_candidates(points, values, ("linear",), np.zeros(1)) is not None
-
-
-def test_an_error_that_rounding_decides_is_infinite():
-    alike = np.zeros((4, 1))
-    found = leave_one_out(
-        np.zeros((4, 4)), monomials(alike, 0), np.arange(4.0)[:, None], np.array([0.0, 1.0])
-    )
-    assert np.isinf(found[0, 0])
-    # All that is left is the mean of the other three.
-    assert found[1, 0] == pytest.approx(np.sqrt(np.mean((np.arange(4) - 1.5) ** 2)) * 4 / 3)
 
 
 SQUARE = pgt.Domain(x=(0, 1), t=(0, 1))

@@ -36,12 +36,6 @@ def test_the_error_of_training_is_the_mean_square_misfit_of_what_was_read(result
     assert measures.train_error(result, setup) == pytest.approx(np.mean(misfit**2), rel=1e-4)
 
 
-def test_the_predicted_noise_is_compared_where_some_was_added(result, setup):
-    t = np.asarray(setup.observations.points)[:, 1]
-    sigma = np.sqrt(np.mean((0.1 + t) ** 2)) * float(result.model.scaling.spread[0])
-    assert measures.sigma_ratio(result, setup) == {"u": pytest.approx(sigma / 0.3, rel=1e-4)}
-
-
 def test_the_residual_is_the_mean_square_over_points_and_equations(result, setup):
     x = np.linspace(0, 3, 3001)
     rows = (1 - np.cos(x) / 2, 0.5 - np.cos(x), -np.cos(x) / 2)

@@ -2,8 +2,7 @@
 
 import pytest
 
-import pgt
-from pgt_bench.problems import ONE_MODE, HeatProblem, WakeProblem
+from pgt_bench.problems import WakeProblem
 
 
 def test_noise_of_the_wake_is_the_papers():
@@ -15,12 +14,3 @@ def test_noise_of_the_wake_is_the_papers():
     assert added[:, :2].std() == pytest.approx(sigma, rel=0.1)
     assert (added[:, 2] == 0).all()
     assert (clean.observations.points == noisy.observations.points).all()
-
-
-def test_the_given_values_of_heat_are_its_own():
-    setup = HeatProblem(20, ONE_MODE).load(0)
-    truth = pgt.datasets.heat(diffusivity=0.01)
-    judged = HeatProblem(20).judge(setup, lambda x, t: truth.sel(x=x, t=t))
-    assert judged["volume"]["relative_l2"]["u"] == 0
-    assert {condition.kind for condition in setup.conditions} == {"bc", "ic"}
-    assert HeatProblem(20, known=False).load(0).conditions == ()

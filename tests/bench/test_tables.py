@@ -1,9 +1,7 @@
 """Tables say what the stored records say, and say when there is none."""
 
-import dataclasses
-
 import pytest
-from made_records import made, store, store_everything
+from made_records import store_everything
 
 from pgt_bench import results, tables
 from pgt_bench.records import Records
@@ -43,24 +41,3 @@ def test_every_row_has_all_cells_and_missing_runs_are_counted(everything, tmp_pa
         for part in (make(Records(everything)) + "\n\n" + text).split("\n\n"):
             lines = [line for line in part.splitlines() if line.startswith("|")]
             assert len({line.count("|") for line in lines}) <= 1
-
-
-def test_missing_runs_are_named_with_the_command_that_makes_them(tmp_path):
-    shown = Records(tmp_path)
-    runs = shown.runs("ablation")
-    store(tmp_path, runs[0], made(runs[0]))
-    store(
-        tmp_path,
-        runs[1],
-        {k: v for k, v in made(runs[1]).items() if k != "errors"} | {"failed": "?"},
-    )
-    text = tables.ablation(shown)
-    assert "Missing: 19 of 21 runs; `pgt bench ablation --preset gpu --seeds 3` makes them." in text
-    assert "Failed: no-pde: ?." in text
-    assert row(text, "No PDE loss")[1] == "failed"
-    second = dataclasses.replace(runs[0], seed=1)
-    store(tmp_path, second, made(second, 3e-3))
-    text = tables.ablation(shown)
-    assert row(text, "PGT (full)")[1] == "2.0e-03"
-    assert "seeds of a cell: 3.0 in the median" in text
-    assert "Seeds: 1 for 1 runs, 2 for 1 runs." in text

@@ -54,10 +54,3 @@ def test_the_library_is_asked_with_its_defaults(answer, bars, monkeypatch):
     assert found.about["model"] in ("str", SIREN.__name__)
     assert found.about["stated"] == {"value": 0.25, "low": None, "high": None}
     assert judge.errors(asked.problem, found.fields)["measured"] == 0
-
-
-def test_an_expected_error_is_stated_with_its_interval():
-    said = {"value": 0.1, "low": 0.05, "high": 0.3, "more": 1}
-    found = answers.stated({"expected_error": said, "held_out_error": 0.2})
-    assert found == {"value": 0.1, "low": 0.05, "high": 0.3}
-    assert answers.stated({"held_out_error": None}) is None

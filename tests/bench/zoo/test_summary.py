@@ -42,12 +42,3 @@ def test_stated_errors_and_bands_are_judged():
     text = summary(found)
     assert "within a factor 2 of the true one in 1 of 3 runs, at worst 10 times too small" in text
     assert "hold 0.80 of the field on average over 1 problem, at least 0.700 (beam)" in text
-
-
-def test_the_stated_interval_is_judged():
-    stated = {"value": 0.1, "low": 0.05, "high": 0.2}
-    made = [("beam", 0.15), ("kdv", 0.5), ("fisher", 0.01)]
-    records = [made_zoo.record(name, "ours", error, stated=stated) for name, error in made]
-    text = summary(Found(tuple(records)))
-    assert "at worst 5 times too small and 10 times too large" in text
-    assert "The interval stated for it holds the true error in 1 of 3 runs" in text

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt_bench.zoo.truth import Formula, given
+from pgt_bench.zoo.truth import Formula
 
 
 def _field(x, t):
@@ -25,9 +25,3 @@ def test_a_formula_on_a_grid_and_at_a_point():
         [float(grid.u.sel(x=0.5, t=1.0)), float(grid.v.sel(x=0.5, t=1.0))], rel=1e-6
     )
     assert truth.on(BOX) is grid
-
-
-def test_a_field_of_a_formula_serves_as_a_condition():
-    walls = pgt.Dirichlet("x", v=given(_field, "v")).bind(BOX, ("u", "v"))
-    z = jnp.array([2.0, 0.25])
-    assert float(walls.rows(lambda *_: jnp.zeros(()), z)[0]) == pytest.approx(-2.25)
