@@ -7,7 +7,6 @@ from rich.table import Table
 import pgt
 from pgt.cli.console import console, mistakes_are_messages, stoppable
 from pgt.cli.interrupt import INTERRUPTED
-from pgt.core.errors import warn_of
 
 
 @pytest.mark.parametrize(
@@ -38,12 +37,6 @@ def test_text_from_users_is_neither_markup_nor_emoji(capsys):
     shown = capsys.readouterr().out
     assert all(text in shown for text in ("field[/b]", "[red]u[/]", caption))
     assert shown.count("dd[/a].toml") == 2
-
-
-def test_a_doubt_is_a_line_on_standard_error(capsys):
-    with mistakes_are_messages():
-        warn_of("[bold] points lie outside")
-    assert capsys.readouterr() == ("", "pgt: [bold] points lie outside\n")
 
 
 def test_a_bug_is_no_mistake_of_the_user():

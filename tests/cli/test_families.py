@@ -39,13 +39,6 @@ def test_it_leaves_a_file_that_loads(quick, tmp_path):
     assert (tmp_path / "mine.png").stat().st_size > 10_000
 
 
-def test_unfinished_work_is_not_lost(quick, tmp_path):
-    (tmp_path / "mine.progress").mkdir()
-    found = run("heat", "-o", tmp_path / "mine.safetensors")
-    assert found.exit_code == 2
-    assert "--resume" in found.output
-
-
 def test_an_unknown_family_is_named(tmp_path):
     found = run("heart", "-o", tmp_path / "mine.safetensors")
     assert found.exit_code == 2

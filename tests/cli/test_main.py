@@ -72,10 +72,6 @@ def test_a_command_that_cannot_be_loaded_is_named(offered):
 # ------------------------------------------------------------------------------- names
 
 
-def test_version():
-    assert invoke("--version").output == f"pgt {pgt.__version__}\n"
-
-
 @pytest.mark.parametrize("arguments", [("fit",), ("pretrain", "heat", "--seed", "one"), ("x",)])
 def test_mistyped_commands_exit_with_2(arguments):
     assert invoke(*arguments).exit_code == 2

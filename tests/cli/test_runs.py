@@ -1,8 +1,6 @@
 """Commands around a run file: mistakes in one message, and how to go on."""
 
-import numpy as np
 import pytest
-import xarray as xr
 from typer.testing import CliRunner
 
 from pgt.cli import app
@@ -57,13 +55,3 @@ def test_brackets_in_the_names_of_files_are_no_markup(tmp_path, monkeypatch):
         refused = command(*words)
         assert refused.exit_code == 2, refused.output
         assert "[/a]" in refused.output
-
-
-def test_compare_says_every_error_of_a_field(tmp_path):
-    truth = xr.Dataset({"u": ("x", np.array([3.0, 4.0]))}, {"x": [0.0, 1.0]})
-    truth.to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
-    (truth.assign(u=("x", np.array([3.0, 4.5])))).to_netcdf(tmp_path / "b.nc", engine="h5netcdf")
-    result = command("compare", tmp_path / "a.nc", tmp_path / "b.nc")
-    assert result.exit_code == 0, result.output
-    for number in ("1.000e-01", "3.536e-01", "5.000e-01"):
-        assert number in result.output

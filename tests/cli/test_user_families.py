@@ -41,13 +41,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("equation", ["heat", "u_t = diffusivity*u_xx"])
-def test_an_equation_by_name_or_as_text(folder, equation):
-    family = family_in_folder(folder, equation, ["diffusivity"], crop={"t": 5})
-    assert family.draw(jax.random.key(0)).values.shape == (9, 5, 1)
-    assert family.pde({"diffusivity": 0.3}).fields == ("u",)
-
-
 @pytest.mark.parametrize(
     ("equation", "coefficients", "said"),
     [

@@ -10,7 +10,6 @@ from run_files import HEAT, build_all, loader
 import pgt
 from pgt.config import load_run
 from pgt.config.parts import Parts
-from pgt.config.template import template
 from pgt.core.errors import InputError
 from pgt.io import Columns
 
@@ -68,34 +67,6 @@ def _problem(parts):
     return parts.observations, parts.pde, parts.domain
 
 
-def test_without_time_a_flow_is_steady(load):
-    flow = template("navier_stokes")
-    assert build_all(load(flow)).pde.coords == ("x", "y", "t")
-    steady = flow.replace('["x", "y", "t"]', '["x", "y"]').replace("t = [0, 20]\n", "")
-    steady = steady.replace(", t = 50}", "}")
-    assert build_all(load(steady)).pde.coords == ("x", "y")
-    with pytest.raises(InputError, match="has the coordinates x, y, but"):
-        build_all(load(flow.replace("viscosity = 0.01", "viscosity = 0.01\nsteady = true")))
-
-
-def test_the_dimension_follows_the_domain(load):
-    text = template("heat").replace('["x", "t"]', '["x", "y", "t"]')
-    text = text.replace("[domain]", "[domain]\ny = [0, 1]")
-    assert build_all(load(text)).pde.coords == ("x", "y", "t")
-    with pytest.raises(
-        InputError, match=r"run.toml, line 21, pde: the equation has the coordinates x"
-    ):
-        build_all(load(text.replace('name = "heat"', 'name = "heat"\ndimension = 1')))
-
-
-def test_the_field_of_an_equation_bears_the_name_of_its_readings(load):
-    text = template("heat").replace('fields = ["u"]', 'fields = ["T"]')
-    named = text.replace('name = "heat"', 'name = "heat"\nfields = ["T"]')
-    assert build_all(load(named)).pde.fields == ("T",)
-    with pytest.raises(InputError, match=r'has no field \'T\'.*fields = \["T"\] in \[pde\]'):
-        build_all(load(text))
-
-
 SHAPED = """
 [observations]
 file = "sensors.csv"
@@ -122,15 +93,6 @@ def shaped(folder, hole=HOLE, wall="inner", reading="0.5,0.5,1"):
     (folder / "sensors.csv").write_text(f"x,y,u\n{reading}\n0.1,0.6,2\n")
     (folder / "run.toml").write_text(SHAPED.replace("HOLE", hole).replace("WALL", wall))
     return Parts(load_run(folder / "run.toml"))
-
-
-def test_a_shape_and_conditions_on_its_walls(tmp_path):
-    parts = shaped(tmp_path)
-    assert parts.domain.shape == pgt.shapes.Disk(name="outer") - pgt.shapes.Disk(
-        radius=0.3, name="inner"
-    )
-    assert parts.conditions[0].wall == "inner"
-    assert len(parts.observations) == 2
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,9 @@ import subprocess
 import sys
 
 import pytest
-from pydantic import ValidationError
 from run_files import HEAT, build_all, loader
 
 import pgt
-from pgt.config.run import (
-    ObservationsSection,
-)
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +74,3 @@ u = 20"""
     assert isinstance(wall.coefficient, pgt.Unknown)
     assert wall.coefficient.positive
     assert wall.relative
-
-
-READINGS = {"file": "a.csv", "coords": ["x", "t"], "fields": ["u", "v"]}
-
-
-def test_noise_is_a_number_or_the_name_of_a_column():
-    noise = {"u": 0.5, "v": "sigma"}
-    assert ObservationsSection.model_validate(READINGS | {"noise": noise}).noise == noise
-    with pytest.raises(ValidationError, match="'x' is not a field"):
-        ObservationsSection.model_validate(READINGS | {"noise": {"x": 0.5}})

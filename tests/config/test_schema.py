@@ -31,11 +31,3 @@ def test_a_close_name_is_offered_and_else_all():
     assert schema.did_you_mean("stps", ["steps", "batch"]) == "; did you mean 'steps'?"
     assert schema.did_you_mean("q", ["steps", "batch"]) == "; write one of steps, batch."
     assert schema.did_you_mean("q", []) == "."
-
-
-def test_a_key_decides_before_a_name_does():
-    tag = schema.by_name("name", ["heat"], ["equations"]).discriminator
-    nowhere = f"<{schema.NO_SUCH}>"
-    assert tag({"name": "heat"}) == "<heat>"
-    assert tag({"name": "heat", "equations": []}) == "<equations>"
-    assert [tag(value) for value in ({"name": "haet"}, {"name": 3}, {}, 3)] == [nowhere] * 4

@@ -52,15 +52,6 @@ def test_templates_of_nonsense(load):
         template([])
 
 
-@pytest.mark.parametrize(("pde", "shape"), [("poisson", "disk"), ("navier_stokes", "polygon")])
-def test_a_run_file_begins_with_an_obstacle(pde, shape, tmp_path):
-    text = template(pde, shape)
-    assert f'kind = "{shape}"' in text
-    assert "\n[domain.shape]\n" in text
-    assert "#[domain.shape]" in template(pde)
-    assert "domain.shape" not in template("heat")
-
-
 def test_a_shape_that_does_not_fit_is_refused():
     with pytest.raises(InputError, match="no shape called 'dsk'; did you mean 'disk'"):
         template("poisson", "dsk")

@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +12,7 @@ import xarray as xr
 
 import pgt
 from pgt.core.arguments import Count, Limits, OneOf, PartOf, Positive, Share
-from pgt.core.checked import REFUSED, checked, is_record, read, required, wanted
+from pgt.core.checked import REFUSED, checked, read, wanted
 from pgt.core.errors import InputError
 
 
@@ -89,32 +87,6 @@ def test_what_does_not_fit_is_refused(hint, value):
     assert read(hint, value) is REFUSED
 
 
-def test_a_number_that_jax_traces_passes():
-    seen = []
-    jax.make_jaxpr(lambda value: seen.append(read(Positive, value) is value))(-1.0)
-    assert seen == [True]
-    array = jnp.asarray(0.5)
-    assert read(Positive, array) is array
-    assert read(Positive, jnp.asarray(-0.5)) is REFUSED
-
-
-@checked
-def sow(seeds: Count, /, *beds: str, deep: bool = False, **depths: Positive):
-    return seeds, beds, deep, depths
-
-
-def test_every_kind_of_argument_is_read():
-    assert sow(2.0, "a", "b", deep=True, a=1.5) == (2, ("a", "b"), True, {"a": 1.5})
-    for call, message in (
-        (lambda: sow("a"), r"sow\(seeds='a'\): seeds must be a whole number from 1 up"),
-        (lambda: sow(1, 2), r"sow\(beds=2\): beds must be text"),
-        (lambda: sow(1, deep=0), r"deep must be True or False"),
-        (lambda: sow(1, a=-1.0), r"sow\(a=-1.0\): a must be a number above 0"),
-    ):
-        with pytest.raises(InputError, match=message):
-            call()
-
-
 def test_classes_of_every_kind_are_checked_once():
     @checked
     @checked
@@ -167,12 +139,3 @@ def test_classes_of_every_kind_are_checked_once():
 )
 def test_a_hint_in_words(hint, value, words):
     assert wanted(hint, value) == words
-
-
-def test_a_record_is_made_of_settings_with_defaults():
-    assert [is_record(c) for c in (pgt.Training, pgt.Polish)] == [True, True]
-    others = (pgt.Domain, pgt.Observations, pgt.Heat, pgt.Posterior, int)
-    assert not any(map(is_record, others))
-    assert required(pgt.Heat) == ["diffusivity"]
-    assert wanted(Annotated[float, Limits(above=0, below=1)]) == "a number above 0"
-    assert wanted(Annotated[float, Limits(above=0, below=1)], 1.0) == "a number above 0 and below 1"

@@ -4,12 +4,10 @@ import os
 
 import pytest
 
-from pgt.core.errors import InputError
 from pgt.core.files import (
     TEMPORARY_PREFIX,
     in_one_piece,
     remove_unfinished,
-    require_writable,
 )
 
 
@@ -55,12 +53,6 @@ def test_an_error_of_the_system_names_the_file_that_was_asked_for(tmp_path):
     with pytest.raises(OSError, match=r"notes\.txt") as caught, in_one_piece(path):
         raise OSError(28, "No space left on device", "somewhere else")
     assert caught.value.filename == str(path)
-
-
-def test_a_folder_below_a_file_is_refused_with_the_remedy(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"cannot write to .*file/out .*another folder with -o"):
-        require_writable(tmp_path / "file" / "out")
 
 
 def test_what_nobody_finished_is_removed(tmp_path):

@@ -1,10 +1,8 @@
 """Where conditions hold: points lie there, normals point outward, means are means."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.stats import kstest
 
 from pgt.data.bounds import Bounds
 from pgt.data.condition_regions import (
@@ -44,22 +42,6 @@ def test_every_region_gives_points_inside_the_box(region: AbstractRegion):
 # --- faces --------------------------------------------------------------------
 
 
-def on_its_face(points, pairs):
-    """Whether each point lies exactly on the face whose turn it is."""
-    held = [pairs[row % len(pairs)] for row in range(len(points))]
-    bounds = [np.float32(BOX.bounds(axis)[side]) for axis, side in held]
-    return [point[BOX.index(a)] == b for point, (a, _), b in zip(points, held, bounds, strict=True)]
-
-
-def test_faces_take_turns_and_are_covered_uniformly():
-    points = np.asarray(ALL_FACES.sample(KEY, 2000))
-    assert all(on_its_face(points, ALL_FACES.pairs))
-    on_left = points[0::4]
-    for column, axis in ((1, "y"), (2, "t")):
-        lower, upper = BOX.bounds(axis)
-        assert kstest((on_left[:, column] - lower) / (upper - lower), "uniform").pvalue > 1e-3
-
-
 def test_normals_point_outward():
     for axis, side in ALL_FACES.pairs:
         z = Faces(BOX, ((axis, side),)).nodes(1)[0]
@@ -68,20 +50,6 @@ def test_normals_point_outward():
         step = 1e-3 * normal * BOX.extent
         assert not BOX.contains([z + step]).any()
         assert BOX.contains([z - step]).all()
-
-
-def test_the_normal_derivative_asks_for_no_other_slope():
-    slopes, asked = {"x": 3.0, "y": 5.0}, []
-
-    def slope(axis):
-        asked.append(axis)
-        return jnp.asarray(slopes[axis])
-
-    for x, y, expected in ((-1.0, 0.2, -3.0), (1.0, 0.2, 3.0), (0.1, 0.0, -5.0), (0.1, 0.5, 5.0)):
-        assert float(ALL_FACES.normal_derivative(jnp.array([x, y, 4.0]), slope)) == expected
-    asked.clear()
-    Faces(BOX, (("x", 1),)).normal_derivative(jnp.array([1.0, 0.2, 4.0]), slope)
-    assert asked == ["x"]
 
 
 # --- seams and instants -------------------------------------------------------

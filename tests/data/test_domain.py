@@ -1,6 +1,5 @@
 import json
 
-import jax
 import numpy as np
 import pytest
 
@@ -17,11 +16,6 @@ def test_survives_json_and_is_hashable():
     assert domain != Domain(x=(0, 0.1), t=(0, 1))
     with pytest.raises(AttributeError):
         domain.axes = ("x",)
-
-
-def test_is_static_under_jit():
-    scale = jax.jit(lambda value, domain: value * domain.extent[0], static_argnums=1)
-    assert scale(1.0, Domain(x=(0, 2))) == 2.0
 
 
 # --- geometry -----------------------------------------------------------------
@@ -54,16 +48,6 @@ def test_walls_that_are_none(domain, arguments, message):
         domain.walls(*arguments)
 
 
-def test_the_start_a_seam_and_a_probe():
-    assert (ROOM.start().nodes(9)[:, 2] == 0).all()
-    assert ROOM.seam("y").nodes(9)[:, 1].tolist() == [-1.0] * 9
-    assert ROOM.instants({"x": 1.0, "y": 0.5, "t": 2.0}).nodes(9).tolist() == [[1.0, 0.5, 2.0]]
-    assert ROOM.instants().free == ("t",)
-    for ask in (Domain(x=(0, 1)).start, lambda: ROOM.seam("z"), lambda: ROOM.instants({"z": 1.0})):
-        with pytest.raises(InputError, match="the domain has no axis"):
-            ask()
-
-
 def test_contains_tolerates_rounding_only():
     domain = Domain(x=(0, 1), t=(0, 10))
     points = [[0, 0], [1 + 1e-12, 10], [1.001, 5], [0.5, -1], [np.nan, 1]]
@@ -90,13 +74,6 @@ def test_contains_tolerates_rounding_only():
 def test_errors_name_the_culprit(arguments, message):
     with pytest.raises(InputError, match=message):
         Domain(**arguments)
-
-
-def test_unknown_axis_and_bad_dictionary():
-    with pytest.raises(InputError, match="no axis 'z', only x"):
-        Domain(x=(0, 1)).bounds("z")
-    with pytest.raises(InputError, match="bounds"):
-        Domain.from_dict({"x": [0, 1]})
 
 
 HOLE = pgt.shapes.Disk(radius=0.25, name="hole")

@@ -1,7 +1,6 @@
 import contextlib
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,22 +19,12 @@ from pgt.data.observations import (
 NAN = float("nan")
 
 
-def simple(n=6, **options):
-    rng = np.random.default_rng(0)
-    points, values = rng.uniform(size=(n, 2)), rng.normal(size=(n, 2))
-    return Observations.from_arrays(points, values, coords=("x", "t"), fields=("u", "v"), **options)
-
-
 def two_axes(**options):
     points = {"t": [0.0, 1.0, 2.0], "x": [5.0, 6.0, 7.0]}
     return Observations.from_arrays(points, {"u": [1.0, NAN, 3.0], "v": [4.0, 5.0, NAN]}, **options)
 
 
 # --- construction -------------------------------------------------------------
-
-
-def simple_arrays():
-    return np.array([[0.0, 5.0], [1.0, 6.0]]), np.array([[1.0], [2.0]])
 
 
 def test_columns_are_reordered_and_nan_is_hidden():
@@ -48,22 +37,6 @@ def test_columns_are_reordered_and_nan_is_hidden():
     assert readings.points.dtype == readings.values.dtype == np.float64
     assert len(readings) == 3
     assert readings.half_width is None
-
-
-def test_input_arrays_are_copied():
-    points, values = simple_arrays()
-    readings = Observations.from_arrays(points, values, coords=("x", "t"), fields=("u",))
-    values[:] = 99.0
-    points[:] = 99.0
-    assert readings.values.max() == 2
-    assert readings.points.max() == 6
-
-
-def test_noise_in_all_its_forms():
-    np.testing.assert_array_equal(two_axes(noise=0.5).noise, [[0.5, 0.5], [0, 0.5], [0.5, 0]])
-    np.testing.assert_array_equal(two_axes(noise={"v": 2}).noise, [[0, 2], [0, 2], [0, 0]])
-    per_reading = [[1, 2], [NAN, 3], [4, NAN]]  # σ of a hidden reading is not looked at
-    np.testing.assert_array_equal(two_axes(noise=per_reading).noise, [[1, 2], [0, 3], [4, 0]])
 
 
 POINTS = {"x": [0.0, 1.0]}
@@ -112,12 +85,6 @@ def test_errors_name_the_culprit(points, values, options, message):
 
 
 # --- duplicates ---------------------------------------------------------------
-
-
-def test_duplicates_are_named():
-    points = {"x": [1.0, 0.0, 2.0, -0.0], "t": [0.0, 0.0, 0.0, 0.0]}
-    with pytest.raises(InputError, match="rows 1 and 3 both measure 'u'"):
-        Observations.from_arrays(points, {"u": [1.0, 2.0, 3.0, 4.0]})
 
 
 def test_mean_of_duplicates():
@@ -226,18 +193,6 @@ def test_aligned_hides_absent_fields():
     np.testing.assert_allclose(inside, readings.values)
 
 
-def test_take():
-    readings = simple(width={"x": 0.1})
-    np.testing.assert_array_equal(readings.take([3, 1]).points, readings.points[[3, 1]])
-    assert isinstance(readings.take([0]).values, np.ndarray)
-    assert len(readings.take(readings.points[:, 0] > -1)) == 6
-    traced = jax.jit(lambda i: readings.take(i).values)(jnp.array([3, 1]))
-    np.testing.assert_allclose(traced, readings.values[[3, 1]], rtol=1e-6)
-    for bad in ([6], [0.5], [[0]], [True]):
-        with pytest.raises(InputError, match="`indices`"):
-            readings.take(bad)
-
-
 # --- cell averages ------------------------------------------------------------
 
 
@@ -312,19 +267,6 @@ def test_sample_reads_the_truth():
     assert len(np.unique(readings.points, axis=0)) == 50
     assert not np.array_equal(readings.points, sample(truth, n=50, seed=4).points)
     assert not readings.noise.any()
-
-
-def test_sample_noise_has_the_stated_size():
-    truth = datasets.heat(x=101, t=101)
-    clean = sample(truth, n=5000, seed=0)
-    noisy = sample(truth, n=5000, seed=0, noise=0.1, record_noise=True)
-    np.testing.assert_array_equal(clean.points, noisy.points)
-    sigma = 0.1 * clean.values.std()
-    np.testing.assert_allclose(noisy.noise, sigma)
-    assert (noisy.values - clean.values).std() == pytest.approx(sigma, rel=0.05)
-    absolute = sample(truth, n=5000, seed=0, noise={"u": 0.02})
-    assert (absolute.values - clean.values).std() == pytest.approx(0.02, rel=0.05)
-    assert not absolute.noise.any()
 
 
 def test_sample_skips_holes_and_refuses_nonsense():

@@ -6,30 +6,12 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.core import serialise
 from pgt.core.errors import InputError
-from pgt.data.sampling import Graded, ResidualAdaptive, Sobol, Uniform
+from pgt.data.sampling import Graded, Uniform
 
 HOLE = pgt.shapes.Disk((1, 0.5), 0.2, name="hole")
 PLATE = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 3), shape=-HOLE)
-VESSEL = pgt.Domain(
-    x=(-1, 1),
-    y=(-1, 1),
-    z=(0, 2),
-    shape=pgt.shapes.Cylinder(z=(-1, 3), name="side") - pgt.shapes.Ball((0, 0, 1), 0.5),
-)
 AREA = 2 - np.pi * 0.04
-
-
-@pytest.mark.parametrize("domain", [PLATE, VESSEL], ids=["plane", "space"])
-@pytest.mark.parametrize(
-    "sampler", [Uniform(), Sobol(), Graded(), ResidualAdaptive()], ids=lambda s: type(s).__name__
-)
-def test_samplers_stay_inside_also_under_jit(domain, sampler):
-    draw = jax.jit(lambda key: sampler.draw(key, domain, 512, lambda z: jnp.abs(z[:, 0])))
-    points = np.asarray(draw(jax.random.key(0)), float)
-    assert domain.contains(points).all()
-    assert len(np.unique(points, axis=0)) > 490
 
 
 def test_samples_fill_the_inside_evenly():
@@ -80,22 +62,6 @@ def test_the_start_and_means_over_space_keep_to_the_shape():
     points, weights = PLATE.instants().mean_nodes(jnp.zeros(3))
     assert PLATE.contains(np.asarray(points)).all()
     assert weights.sum() == pytest.approx(1.0)
-
-
-def test_a_shape_ends_alike_where_the_axis_is_periodic():
-    box = {"x": (-1, 1), "y": (-1, 1), "periodic": ("x",)}
-    hole = pgt.shapes.Disk((0.9, 0), 0.5)
-    with pytest.raises(InputError, match="not the same at both ends of x"):
-        pgt.Domain(**box, shape=-hole)
-    both = pgt.Domain(**box, shape=-(hole | hole.moved(-2, 0)))
-    assert both.volume == pytest.approx(4 - np.pi / 4, rel=1e-4)
-
-
-def test_a_domain_with_a_shape_is_stored_as_data(tmp_path):
-    assert pgt.Domain.from_dict(PLATE.to_dict()) == PLATE
-    serialise.save(tmp_path, "domain", PLATE)
-    assert serialise.load(tmp_path, "domain") == PLATE
-    assert "Disk" in repr(PLATE)
 
 
 def test_readings_in_an_obstacle_are_named():

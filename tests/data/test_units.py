@@ -12,26 +12,8 @@ from pgt.data.units import (
     in_units,
     same_unit,
 )
-from pgt.io import read_columns, read_observations, read_points
+from pgt.io import read_columns, read_observations
 
-SAME = [
-    ("m/s", "m s-1", "m s**-1", "m s^-1", "m*s-1", "m·s⁻¹", "meters/second", "m.s-1", " m / s "),
-    ("W/(m K)", "W m-1 K-1", "W/m/K"),
-    ("Pa", "N m-2", "kg m-1 s-2", "J/m^3"),
-    ("hPa", "mbar"),
-    ("1", "dimensionless", "m/m"),
-    ("1/s", "s-1", "Hz"),
-    ("µm", "um", "μm"),
-    ("h", "hours", "hours since 2020-01-01", "hours since 1990-01-01 00:00"),
-    ("degC", " degC", "°C", "deg C", "Celsius", "℃", "degrees_Celsius", "Deg C"),
-    ("degF", "°F", "Fahrenheit"),
-    ("um", "micron", "microns"),
-    ("min", "mins", "minutes", "Minutes"),
-    ("K", "°K", "Kelvin"),
-    ("%", "%RH"),
-    ("degC", "deg. C", "Grad C", "degree_C"),
-    ("psi", "PSI", "psia"),
-]
 DIFFERENT = [
     ("mm", "m", 1e-3),
     ("m", "km", 1e-3),
@@ -55,11 +37,6 @@ DIFFERENT = [
     ("fpm", "ft/s", 1 / 60),
 ]
 STRANGERS = [("K", "degC"), ("m", "s"), ("m", "m2"), ("10 m", "m"), ("m/", "m"), ("", "m")]
-
-
-@pytest.mark.parametrize("texts", SAME, ids=lambda texts: texts[0])
-def test_one_unit_in_many_spellings(texts):
-    assert all(same_unit(texts[0], text) and same_unit(text, texts[0]) for text in texts)
 
 
 @pytest.mark.parametrize(("first", "second", "times"), DIFFERENT)
@@ -128,16 +105,6 @@ def test_truth_and_estimate_must_agree():
     moved = truth.assign_coords(x=truth.x.assign_attrs(units="m"))
     with pytest.raises(InputError, match="'x' is in 'm' by the truth, but in 'mm' by the estimate"):
         pgt.metrics.compare(moved, moved.assign_coords(x=truth.x.assign_attrs(units="mm")))
-
-
-def test_points_and_field_must_agree(tmp_path):
-    path = tmp_path / "points.nc"
-    points = xr.Dataset({"x": ("point", [0.0, 500.0], {"units": "mm"})})
-    points.to_netcdf(path, engine="h5netcdf")
-    assert read_points(path, ("x",), units={"x": "mm"}).tolist() == [[0.0], [500.0]]
-    assert read_points(path, ("x",), units={"x": "m"}).tolist() == [[0.0], [0.5]]
-    with pytest.raises(InputError, match=r"points\.nc: 'x' is in 'mm' by the file.*'s' by `units`"):
-        read_points(path, ("x",), units={"x": "s"})
 
 
 DIFFUSIVITY = Powers(length=2, time=-1)

@@ -28,24 +28,6 @@ def test_what_is_no_formula_of_a_shape_is_refused(build, words):
         build()
 
 
-@pytest.mark.parametrize("radius", [1.0, 0.2])
-def test_in_a_domain_a_formula_is_walled_as_by_itself(radius):
-    sides = dict.fromkeys("xyz", (-1.5, 1.5))
-    flat = pgt.Domain(
-        x=(-1.5, 1.5), y=(-1.5, 1.5), shape=pgt.shapes.Formula(f"x^2 + y^2 - {radius}^2")
-    )
-    assert flat.volume == pytest.approx(np.pi * radius**2, rel=1e-3)
-    assert flat.wall("formula").area == pytest.approx(2 * np.pi * radius, rel=1e-3)
-    solid = pgt.Domain(**sides, shape=-pgt.shapes.Formula(f"x^2 + y^2 + z^2 - {2 * radius / 3}"))
-    assert 27 - solid.volume == pytest.approx(
-        4 / 3 * np.pi * (2 * radius / 3) ** 1.5, rel=5e-3, abs=1e-3
-    )
-    wall = solid.wall("formula")
-    assert np.asarray(wall.normals) == pytest.approx(
-        -np.asarray(wall.places) / np.sqrt(2 * radius / 3), abs=1e-5
-    )
-
-
 def test_a_sheet_that_bends_everywhere_has_the_volume_that_counting_finds():
     text = "abs(sin(x)*cos(y) + sin(y)*cos(z) + sin(z)*cos(x)) - 0.4"
     sheet = pgt.Domain(**dict.fromkeys("xyz", (0, 2 * np.pi)), shape=pgt.shapes.Formula(text))

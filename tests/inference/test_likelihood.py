@@ -10,7 +10,6 @@ import pgt
 from pgt.inference.likelihood import (
     FREEDOM,
     KNEE,
-    is_less,
     likely_rows,
     misfit_size,
     noise_scale,
@@ -89,9 +88,3 @@ def errors(size: float, count: int, seed: int) -> list[float]:
     """Root mean squares of `count` readings that are missed by that much, over and over."""
     missed = size * np.random.default_rng(seed).normal(size=(2000, count))
     return np.sqrt(np.mean(missed**2, axis=1)).tolist()
-
-
-@pytest.mark.parametrize("count", [8, 30, 100])
-def test_a_far_smaller_error_is_less(count):
-    pairs = zip(errors(0.2, count, 0), errors(1.0, count, 1), strict=True)
-    assert np.mean([is_less(mine, other, count) for mine, other in pairs]) > 0.95

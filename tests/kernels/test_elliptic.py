@@ -108,18 +108,6 @@ def test_helmholtz_kernel_in_the_plane_obeys_the_modulus_equation(float64):
     np.testing.assert_allclose(laplacian + k**2 * m, (2 / (np.pi * radius)) ** 2 / m**3, rtol=1e-8)
 
 
-def test_plane_elliptic_kernels_match_scipy(float64):
-    r = np.geomspace(0.02, 3, 40)
-    points, origin, resolution = np.c_[r, np.zeros(40)], np.zeros((1, 2)), np.full(2, 0.01)
-    screened = ScreenedPoissonKernel(0.4).bias(points, origin, resolution)[0, :, 0]
-    np.testing.assert_allclose(
-        np.exp(screened), scipy.special.k0(r / 0.4) / (2 * np.pi), rtol=1e-10
-    )
-    outgoing = HelmholtzKernel(4.0).bias(points, origin, resolution)[0, :, 0]
-    exact = np.abs(scipy.special.hankel1(0, 4 * r)) / 4
-    np.testing.assert_allclose(np.exp(outgoing), exact, rtol=1e-10)
-
-
 @pytest.mark.parametrize("kernel", [PoissonKernel, ScreenedPoissonKernel, HelmholtzKernel])
 @each_dimension
 def test_elliptic_kernels_ignore_time(float64, kernel, d):

@@ -22,9 +22,7 @@ from pgt.kernels import (
     WaveKernel,
 )
 from pgt.kernels.kernel import (
-    SIMULTANEOUS,
     floored_lag,
-    has_begun,
     require_dimension,
     visible_where,
 )
@@ -38,12 +36,6 @@ RESOLUTION = np.array([0.1, 0.5])
 )
 def test_elapsed_time_is_floored_at_the_resolution(lag, causal, elapsed):
     assert floored_lag(jnp.asarray(lag), RESOLUTION, causal) == elapsed
-
-
-def test_a_source_has_begun_up_to_a_small_part_of_the_resolution():
-    allowance = SIMULTANEOUS * RESOLUTION[-1]
-    assert has_begun(jnp.asarray(-0.9 * allowance), RESOLUTION)
-    assert not has_begun(jnp.asarray(-1.1 * allowance), RESOLUTION)
 
 
 def test_what_is_invisible_has_no_influence_and_no_gradient():
@@ -163,19 +155,6 @@ def test_bias_has_one_matrix_per_head_in_the_precision_of_the_points(case):
 def test_bias_is_finite_or_minus_infinity(case):
     bias = observed(case)["here"]
     assert np.all(np.isfinite(bias) | (bias == -np.inf))
-
-
-@contract
-def test_only_differences_of_coordinates_matter(case):
-    np.testing.assert_array_equal(observed(case)["here"], observed(case)["moved"])
-
-
-@contract
-def test_nothing_is_louder_than_the_point_itself_at_the_same_instant(case):
-    bias = observed(case)["simultaneous"]
-    itself = np.diagonal(bias, axis1=1, axis2=2)[..., None]
-    assert np.all(np.isfinite(itself))
-    assert np.all(bias <= itself)
 
 
 @contract

@@ -54,13 +54,6 @@ def test_cast_changes_floating_point_arrays_and_nothing_else():
     assert double["name"] == "u"
 
 
-def test_inside_precision_doubles_stay_doubles():
-    with precision(True):
-        assert jnp.asarray(np.ones(1)).dtype == np.float64
-    with precision(False):
-        assert jnp.asarray(np.ones(1)).dtype == np.float32
-
-
 def test_products_of_matrices_keep_all_digits_of_single_precision():
     """A graphics card would round what it multiplies to eleven bits; the compiler is told not to."""
     with precision(False):

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 from pgt import plots
 from pgt.core.errors import InputError
-from pgt.core.stage import Stage
 from pgt.data.observations import Observations
 
 
@@ -44,12 +43,6 @@ def space():
     return (flow() + z).assign_coords(z=z)
 
 
-def readings(times):
-    n = len(times)
-    points = {"x": np.linspace(0.1, 0.9, n), "y": np.linspace(-0.5, 0.5, n), "t": times}
-    return Observations.from_arrays(points, {"u": np.arange(n) + 0.5})
-
-
 def drawn(axes, kind):
     return [item for item in axes.collections if isinstance(item, kind)]
 
@@ -61,15 +54,6 @@ def test_a_field_over_x_and_t_is_one_map_with_its_sensors():
     (mesh,), (dots,) = drawn(axes, QuadMesh), drawn(axes, PathCollection)
     np.testing.assert_allclose(mesh.get_array(), heat().u)  # rows x (up), columns t (across)
     np.testing.assert_allclose(dots.get_offsets(), [[0.5, 0.2]])  # the hidden reading is absent
-
-
-def test_snapshots_show_the_sensors_read_at_their_time():
-    sensors = readings([0.0, 1.0, 1.02, 2.0])
-    figure = plots.field(flow(), "u", sensors=sensors)
-    assert [axes.get_title() for axes in figure.axes[:3]] == ["$t$ = 0", "$t$ = 1", "$t$ = 2"]
-    counts = [len(drawn(axes, PathCollection)[0].get_offsets()) for axes in figure.axes[:3]]
-    assert counts == [1, 2, 1]
-    assert not drawn(plots.field(flow(), "v", sensors).axes[0], PathCollection)
 
 
 def test_a_field_in_space_is_three_planes_through_its_middle():
@@ -87,12 +71,6 @@ def test_a_field_in_space_is_three_planes_through_its_middle():
     assert len([axes for axes in at_once.axes if drawn(axes, QuadMesh)]) >= 3
 
 
-def test_one_axis_left_is_a_line_through_the_field():
-    figure = plots.field(heat(), at={"t": 1.0})
-    (line,) = figure.axes[0].lines
-    np.testing.assert_allclose(line.get_ydata(), np.sin(2 * np.pi * X) * np.exp(-1.0))
-
-
 @pytest.mark.parametrize("at", [None, {"t": 1.0}])
 def test_compare_shares_colours_and_reports_the_error(at):
     truth, estimate = flow(), flow() * 1.01
@@ -103,13 +81,6 @@ def test_compare_shares_colours_and_reports_the_error(at):
     np.testing.assert_allclose(meshes[2].get_array(), 0.01 * truth.u.sel(t=1.0))
 
 
-def test_compare_counts_dates_in_seconds():
-    hours = np.arange(flow().sizes["t"]).astype("m8[h]")
-    dated = flow().assign_coords(t=np.datetime64("2024-05-01", "ns") + hours)
-    figure = plots.compare(dated, dated * 1.01)
-    assert r"\times10^{-2}" in figure.axes[2].get_title()
-
-
 def history_of_figures(steps=300):
     step = np.arange(1, steps + 1)
     held_out = np.where(step % 50 == 0, 1.0 / step, np.nan)
@@ -118,23 +89,6 @@ def history_of_figures(steps=300):
         {"loss": (("step", "term"), losses), "held_out": ("step", held_out)},
         {"step": step, "term": ["data", "heat", "ic"]},
     )
-
-
-def test_convergence_names_every_curve_without_overlap():
-    axes = plots.convergence(history_of_figures()).axes[0]
-    assert {text.get_text() for text in axes.texts} == {"data", "heat", "held_out", "ic"}
-    heights = np.sort([text.xy[1] for text in axes.texts])
-    assert np.diff(heights).min() > 0.06
-    assert axes.get_yscale() == "log"
-
-
-def test_loss_contributions_are_shares_of_the_sum():
-    axes = plots.loss_contributions(history_of_figures(), ["data", "heat"]).axes[0]
-    assert [text.get_text() for text in axes.texts] == ["data", "heat"]
-    top_of_data = axes.collections[0].get_paths()[0].vertices[:, 1].max()
-    assert top_of_data == pytest.approx(0.25)
-    axes = plots.loss_contributions(history_of_figures()).axes[0]
-    assert [text.get_text() for text in axes.texts] == ["data", "heat", "ic"]
 
 
 def test_save_replaces_in_one_piece(tmp_path, monkeypatch):
@@ -199,18 +153,6 @@ def test_readings_are_coloured_and_suspects_ringed_by_their_number():
         figure = plots.field(u, suspects=suspects.assign(**names))
         figure.canvas.draw()  # a dollar is no formula
         assert [t.get_text().replace("\\$", "$") for t in figure.axes[0].texts] == [shown]
-
-
-def test_the_polish_has_a_panel_of_its_own_with_a_line_for_each_stage():
-    loss = (("step", "term"), np.ones((2, 1)))
-    history_of_figures = xr.Dataset({"loss": loss}, {"step": [1, 2], "term": ["data"]})
-    costs = [(1.0, 0.1), (0.3, 0.2), (3.0, 2.0)]
-    stages = [Stage(name, cost, 1.0, "iterations") for name, cost in zip("abc", costs, strict=True)]
-    _, own = plots.convergence(history_of_figures, stages=stages).axes
-    assert [line.get_xdata().tolist() for line in own.lines] == [[0, 1], [1, 2], [2, 3]]
-    assert [text.get_text() for text in own.texts] == ["a", "b", "c"]
-    (alone,) = plots.convergence(history_of_figures.isel(step=slice(0)), stages=stages).axes
-    assert alone.get_ylabel() == "cost"
 
 
 def test_a_folder_is_no_place_for_a_picture(tmp_path, monkeypatch):

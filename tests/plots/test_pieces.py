@@ -49,14 +49,6 @@ def test_labels_carry_names_and_units_but_none_without_a_dimension():
     assert pieces.pinned(field().isel(t=4, y=0)) == "$t$ = 1, $y$ = 0"
 
 
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(0.0123, r"$1.2\times10^{-2}$"), (3.0, "3.0"), (np.nan, "–")],
-)
-def test_powers_of_ten(number, text):
-    assert pieces.power(number) == text
-
-
 @pytest.mark.parametrize("unit", ["$", "$/kg", "k$ per $", r"\$", "$x_{$"])
 def test_a_dollar_in_a_unit_is_no_mathematics(unit):
     figure = Figure()

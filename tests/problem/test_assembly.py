@@ -95,15 +95,6 @@ def test_no_reading_is_held_out_if_none_is_requested_or_there_is_only_one():
         assert len(held_out) == 0
 
 
-def test_at_most_a_hundred_scattered_readings_are_held_out_by_default():
-    x, t, u = np.random.default_rng(0).uniform(size=(3, 3000))
-    many = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": u})
-    assert len(held_out_rows(many, pgt.Training(), seed=0)) == 100
-    assert len(held_out_rows(many.take(np.arange(500)), pgt.Training(), seed=0)) == 50
-    assert len(held_out_rows(many, pgt.Training(hold_out=0.1), seed=0)) == 300
-    assert len(held_out_rows(many, pgt.Training(hold_out_by="block"), seed=0)) > 200
-
-
 def standing_still(count):
     x, t = (a.ravel() for a in np.meshgrid(np.linspace(0.1, 0.9, count), np.linspace(0, 1, 6)))
     return pgt.Observations.from_arrays({"x": x, "t": t}, {"u": x * t})
@@ -135,13 +126,3 @@ def test_members_have_their_own_networks_and_bootstrap_draws():
     assert not np.array_equal(*drawn)
     assert len(drawn[0]) == len(task.problem.observations) == 27
     assert len(task.held_out) == 3
-
-
-def test_noise_is_in_units_of_the_spread():
-    quiet = assemble(READINGS, Heat(0.1), DOMAIN, model=network)
-    loud = assemble(readings(noise=0.05), Heat(0.1), DOMAIN, model=network)
-    assert quiet.noise is None
-    assert loud.noise == pytest.approx(0.05 / float(SCALING.spread[0]), rel=1e-5)
-    some = np.where(np.arange(30) < 10, 0.05, 0.0)[:, None]  # 0: not given, and no exact reading
-    partly = assemble(readings(noise=some), Heat(0.1), DOMAIN, model=network)
-    assert partly.noise == loud.noise

@@ -1,7 +1,5 @@
 """The budget of a fit: seconds, the number of sines, and memory."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -10,11 +8,9 @@ from pgt.problem import budget
 from pgt.problem.assembly import assemble
 from pgt.problem.budget import (
     FIRST_ORDER_SECONDS_SHARE,
-    FIRST_ORDER_STEPS,
     LAST_BAND_SECONDS_SHARE,
     LINEARIZATIONS_PER_BAND,
     PROBE_WEIGHTS,
-    SECOND_ORDER,
     Deadline,
     with_budget,
 )
@@ -26,13 +22,6 @@ LARGE = pgt.PINN(SCALING, width=100, layers=3)
 ENCODING = pgt.PGT(
     SCALING, pgt.kernels.HeatKernel(0.01), width=16, decoder_width=12, decoder_layers=2
 )
-
-
-def test_second_order_steps_on_all_weights_need_no_training():
-    found = with_budget(pgt.Training(), SMALL)
-    assert found.steps == 0
-    assert found.polish
-    assert (found.polish.iterations, found.polish.seconds) == (SECOND_ORDER.iterations, None)
 
 
 def test_training_and_polish_share_the_seconds():
@@ -47,38 +36,6 @@ def test_training_and_polish_share_the_seconds():
     assert with_budget(pgt.Training(seconds=10.0), LARGE).seconds == 10.0
 
 
-def test_other_models_are_trained_first():
-    assert with_budget(pgt.Training(), LARGE).steps == FIRST_ORDER_STEPS
-    assert with_budget(pgt.Training(), ENCODING).steps == FIRST_ORDER_STEPS
-    assert with_budget(pgt.Training(polish=False), SMALL).steps == FIRST_ORDER_STEPS
-
-
-def test_settings_of_the_user_are_kept():
-    asked = pgt.Training(steps=7, polish=pgt.Polish(iterations=3, seconds=2.0))
-    assert with_budget(asked, SMALL) == asked
-    assert with_budget(asked, ENCODING) == asked
-    only = with_budget(pgt.Training(polish=pgt.Polish(iterations=3)), SMALL)
-    assert only.polish
-    assert (only.steps, only.polish.iterations) == (0, 3)
-
-
-class Clock:
-    """Stands still, until it is put forward."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def monotonic(self):
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    made = Clock()
-    monkeypatch.setattr(budget, "time", made)
-    return made
-
-
 @pytest.mark.parametrize(("fields", "is_linear"), [(1, True), (3, True), (3, False)])
 def test_the_number_of_sines_follows_from_the_time_of_a_small_solve(monkeypatch, fields, is_linear):
     monkeypatch.setattr(budget, "seconds_of_solve", lambda size: 0.1)
@@ -87,15 +44,6 @@ def test_the_number_of_sines_follows_from_the_time_of_a_small_solve(monkeypatch,
         0.1 * (found * fields / PROBE_WEIGHTS) ** 3 * (1 if is_linear else LINEARIZATIONS_PER_BAND)
     )
     assert 0.9 * LAST_BAND_SECONDS_SHARE * 40 < expected <= LAST_BAND_SECONDS_SHARE * 40
-
-
-def test_the_number_of_sines_fits_the_remaining_time(clock):
-    limited = Deadline(10.0)
-    assert limited.sines_in_remaining_time(100, 200, took=1.0) == 200
-    clock.now += 6.0
-    assert limited.sines_in_remaining_time(100, 200, took=1.0) == int(100 * math.cbrt(4.0))
-    clock.now += 60.0
-    assert limited.sines_in_remaining_time(100, 200, took=1.0) == 0
 
 
 POINTS = np.random.default_rng(0).uniform(0, 1, (12, 2))

@@ -1,7 +1,6 @@
 """Rows and losses: dimensionless, zero for exact solutions, weighted by noise, and masked."""
 
 import dataclasses
-from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from exact_solutions import ALL_PDES
 
-from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
@@ -19,7 +17,6 @@ from pgt.models.pgt import PGT
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import cast
 from pgt.physics import Dirichlet, Equation, Heat, Initial, NavierStokes2D, Neumann
-from pgt.physics.pde import TAKEN
 from pgt.problem.losses import (
     Batch,
     Problem,
@@ -73,40 +70,6 @@ def test_rows_vanish_for_an_exact_solution():
             for point in condition.nodes(4):
                 row = condition_rows(truth, condition, scale, Heat(DIFFUSIVITY), jnp.asarray(point))
                 assert np.abs(row).max() < 1e-10
-
-
-class Renamed(Heat):
-    """The heat equation under another name."""
-
-    name: str = eqx.field(static=True)
-
-    def __init__(self, diffusivity: float, name: str):
-        super().__init__(diffusivity)
-        self.name = name
-
-    def residual(self, d):
-        return {self.name: super().residual(d)["heat"]}
-
-
-class Watched(Dirichlet):
-    """A condition whose loss has a name of its own."""
-
-    kind: ClassVar[str] = "wall"
-
-
-@pytest.mark.parametrize("name", [*TAKEN, "wall"])
-def test_a_residual_with_the_name_of_another_term_is_refused(name):
-    domain = Domain(x=(0, 1), t=(0, 1))
-    walls = (Watched("x", u=20.0),)
-
-    def built(pde):
-        return Problem.build(readings(), pde, walls, domain, Scaling.fit(readings(), domain))
-
-    with pytest.raises(InputError, match=f"Renamed: {name} cannot be the name") as error:
-        built(Renamed(DIFFUSIVITY, name=name))
-    assert f"for example {name}_equation" in str(error.value)
-    terms = built(Renamed(DIFFUSIVITY, name=f"{name}_equation")).term_names()
-    assert terms == ("data", f"{name}_equation", "wall")
 
 
 @pytest.mark.parametrize("case", ALL_PDES, ids=lambda case: case.name)

@@ -8,21 +8,11 @@ from pgt.report.charts import (
     BOTTOM,
     HEIGHT,
     LEFT,
-    RIGHT,
     TOP,
-    WIDTH,
-    ChartFrame,
     agreement_chart,
     line_chart,
     share_chart,
 )
-
-
-def test_corners_of_the_frame_are_the_ends_of_both_axes():
-    assert ChartFrame((2.0, 4.0), (-1.0, 1.0)).at(2.0, -1.0) == (LEFT, HEIGHT - BOTTOM)
-    assert ChartFrame((2.0, 4.0), (-1.0, 1.0)).at(4.0, 1.0) == (WIDTH - RIGHT, TOP)
-    across, up = ChartFrame((0.0, 1.0), (-4.0, 0.0), log=True).at(0.5, 1e-2)
-    assert (across, up) == ((LEFT + WIDTH - RIGHT) / 2, (TOP + HEIGHT - BOTTOM) / 2)
 
 
 def test_shares_are_parts_of_the_sum_of_sizes():

@@ -10,7 +10,6 @@ from page_reader import text_of
 
 from pgt.core.doubt import HeldOutError
 from pgt.core.errors import InputError
-from pgt.core.numbers import number
 from pgt.report.sentences import beside_interpolation
 from pgt.uncertainty.held_out import HeldOutPredictions
 
@@ -23,15 +22,6 @@ def test_it_says_what_was_measured_and_inferred():
     assert "viscosity 0.0101 0.0097 to 0.0105" in text
     assert 'name = "navier-stokes-2d"' in text
     assert "never measured" not in text_of(cases.heat())
-
-
-def test_ranges_and_errors_carry_their_units():
-    data = cases.heat()
-    read = np.concatenate([data.fitted.values, data.held_out.values])
-    error = np.sqrt(np.mean((data.readings.predictions - data.held_out.values) ** 2))
-    text = text_of(data)
-    assert f"{number(read.min())} to {number(read.max())} K" in text
-    assert f"u 12 {number(error)} K" in text
 
 
 def test_it_says_which_readings_are_the_judges():

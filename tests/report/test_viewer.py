@@ -8,7 +8,6 @@ import browser as real
 import numpy as np
 import pytest
 import report_cases as cases
-import xarray as xr
 
 from pgt.report import write_report
 
@@ -91,14 +90,6 @@ def test_arrow_keys_move_the_slider_and_the_picture(show, name):
     browser.press("ArrowLeft", 37)
     browser.settle()
     assert browser.evaluate(PICTURE) == before[0]
-
-
-def test_walls_are_lines_over_the_map(show):
-    browser = show("wake")
-    wall = "document.querySelector('#field .map .wall')"
-    path = browser.evaluate(f"{wall}.getAttribute('d')")
-    assert re.fullmatch(r"M[\d.]+ [\d.]+(L[\d.]+ [\d.]+){2}", path)
-    assert browser.evaluate(f"{wall}.textContent") == "hull"
 
 
 def test_fields_can_be_switched_and_sensors_hidden(show):
@@ -228,31 +219,4 @@ def test_hostile_names_do_nothing(browser, tmp_path):
     browser.wait_for(READY)
     assert browser.evaluate("window.hacked") is None
     assert browser.evaluate("document.querySelector('h1').textContent") == nasty
-    assert browser.problems == []
-
-
-def test_a_field_over_one_axis_is_a_line(browser, tmp_path):
-    field = cases.heat().field.isel(t=[10])
-    browser.problems.clear()
-    browser.open(write_report(cases.report(field, ("u",), 40), tmp_path / "line.html"))
-    browser.wait_for(READY)
-    assert browser.evaluate("document.querySelector('#field .map').hidden")
-    assert browser.evaluate("document.querySelectorAll('#field .profile .sensor').length") == 40
-    assert browser.evaluate(READOUT).startswith("t = ")
-    assert browser.problems == []
-
-
-@pytest.mark.parametrize("axes", ["t", "zt", "yx", "xyzt"])
-def test_every_shape_of_grid_is_drawn(browser, tmp_path, axes):
-    grid = xr.Dataset(coords={axis: np.linspace(0, 1, 5) for axis in axes})
-    field = xr.Dataset({"u": sum((grid[axis] for axis in axes), xr.DataArray(1.0))})
-    field["u"] = field["u"].where(field["u"] < 2.9)  # with a hole
-    data = cases.report(field, ("u",), 4, residual=field.isel({axes[0]: [2]}))
-    browser.problems.clear()
-    browser.open(write_report(data, tmp_path / "shape.html"))
-    browser.wait_for("Boolean(document.querySelector('#field .viewer').textContent)")
-    sliders = "[...document.querySelectorAll('#field [type=range]')].map((e) => e.dataset.axis)"
-    expected = {"zt": ["t"], "xyzt": ["t", "z"]}.get(axes, [])
-    assert browser.evaluate(sliders) == expected
-    browser.settle()
     assert browser.problems == []

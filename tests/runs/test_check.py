@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 import pgt
 from pgt.cli import app
 from pgt.config import load_run
-from pgt.runs.check import describe, prepare
+from pgt.runs.check import prepare
 
 SIREN = ("--set", "model={name='siren', width=8, layers=2}")
 
@@ -83,21 +83,6 @@ def test_a_budget_in_seconds_takes_the_place_of_the_files(home):
     assert training.seconds + finish == pytest.approx(7.0)
 
 
-def test_the_budget_is_in_the_units_of_what_is_done(home):
-    def budget(*settings):
-        run = load_run(home / "run.toml", settings)
-        return dict(describe(run, *prepare(run)))["budget"]
-
-    pinn = "model={name='pinn', width=4, layers=2}"
-    assert budget(pinn) == "300 second-order steps on all weights"
-    assert budget(pinn, "training.seconds=9.0") == "9 s of second-order steps on all weights"
-    assert budget(pinn, "training.steps=7", "training.polish=false").startswith("7 steps of soap")
-    unknown = "pde.diffusivity={unknown=true, initial=0.05, positive=true}"
-    again = "solved by linearising the equation again and again, in seconds"
-    assert budget("model.name='features'", unknown) == again
-    assert budget("model.name='pgt'").startswith("2000 steps of soap")
-
-
 def test_a_shape_is_drawn_also_where_readings_are_outside(tmp_path):
     (tmp_path / "sensors.csv").write_text("x,y,u\n0.5,0.5,1\n0.1,0.1,2\n")
     run = tmp_path / "run.toml"
@@ -116,9 +101,3 @@ def test_a_shape_is_drawn_also_where_readings_are_outside(tmp_path):
     found = CliRunner().invoke(app, ["check", "--quick", str(run)])
     assert found.exit_code == 0
     assert "walls: hole" in found.output
-
-
-def test_an_equation_that_grows_is_doubted_with_the_line_to_write(home):
-    run = load_run(home / "run.toml", ["pde={equations=['u_t = -0.01*u_xx']}"])
-    with pytest.warns(pgt.DoubtWarning, match=r"ill-posed forward in time.*'u_t = 0\.01\*u_xx'"):
-        prepare(run)

@@ -4,7 +4,6 @@ import dataclasses
 import re
 
 import equinox as eqx
-import jax
 import pytest
 from typer.testing import CliRunner
 
@@ -12,7 +11,6 @@ import pgt
 from pgt.cli import app
 from pgt.config import load_run
 from pgt.config.parts import Parts
-from pgt.methods.second_order.descent import build_system
 from pgt.nn.trees import count_parameters
 from pgt.runs.check import prepare
 from pgt.runs.estimate import (
@@ -20,7 +18,6 @@ from pgt.runs.estimate import (
     Speed,
     Work,
     estimate,
-    rows_of_polish,
 )
 
 RUN = """
@@ -97,38 +94,3 @@ def test_the_time_is_that_of_the_budget(run_file, monkeypatch):
     training = dataclasses.replace(task.training, seconds=60.0, polish=False)
     timed = dataclasses.replace(task, training=training)
     assert dict(estimate(timed, print))["time (estimate)"] == "about 75 s on this machine"
-
-
-def test_the_rows_are_those_of_the_polish(run_file):
-    settings = ["model={name='pinn', width=4, layers=2}", "training={polish={points=16}}"]
-    wall = "conditions=[{kind='dirichlet', axis='x', u=0}]"
-    task = prepare(load_run(run_file, [*settings, wall]))[1].first
-    found = rows_of_polish(task, task.training.polish)
-    model, pde = task.model, task.pde
-    with jax.enable_x64(True):
-        made = build_system(model, pde, task.problem, task.training.polish, task.held_out)
-        assert found == (
-            len(made.residuals.rows_at(made.parameters.theta)),
-            len(made.parameters.theta),
-        )
-
-
-def test_what_is_solved_in_closed_form_has_no_step_to_time(run_file, monkeypatch):
-    monkeypatch.setattr("pgt.runs.estimate.measured_speed", None)
-    named = prepare(load_run(run_file, ["model={name='features'}"]))[1].first
-    words = "seconds: solved in closed form"
-    assert estimate(named, print) == [("time (estimate)", words)]
-    suited = dataclasses.replace(named, has_fallback=True)
-    ((_, longer),) = estimate(suited, print)
-    assert longer == f"{words}; another candidate after it, should it be poor"
-
-
-def test_second_order_steps_from_the_start_are_all_that_is_timed(run_file, monkeypatch):
-    monkeypatch.setattr("pgt.runs.estimate._work_of_step", None)
-    monkeypatch.setattr("pgt.runs.estimate._seconds_of_polish", lambda *_: 42.0)
-    settings = ["model={name='pinn', width=4, layers=2}", "training={collocation=8}"]
-    task = prepare(load_run(run_file, settings))[1].first
-    assert task.training.steps == 0
-    memory, whole = estimate(task, print)
-    assert memory[0] == "memory of the polish"
-    assert whole == ("time (estimate)", "about 42 s on this machine")

@@ -129,14 +129,6 @@ def test_what_is_written_into_a_finished_run_is_covered_too(whole, tmp_path):
     assert not (tmp_path / manifest.NAME).exists()
 
 
-def test_a_run_file_that_was_edited_is_said(whole, tmp_path):
-    folder = tmp_path / "run"
-    shutil.copytree(whole, folder)
-    assert "note" not in dict(info(folder))
-    (folder / RUN_FILE).write_text("seed = 4\n")
-    assert "run.toml was edited since the fit" in dict(info(folder))["note"]
-
-
 # ------------------------------------------------------------------------------- which run it is
 
 IDENTITIES = {"seed": 0, "model": {"heads": "2"}}, {"seed": 0, "model": {"heads": "4"}}

@@ -52,15 +52,6 @@ def test_the_equation_may_be_filled_in_later(tmp_path):
     assert "semicolons, decimal commas, 1 sentinel hidden" in said(result)
 
 
-def test_units_of_the_heading_are_checked_against_the_equation(tmp_path):
-    path, made = tmp_path / "a.csv", tmp_path / "run.toml"
-    path.write_text("x [m];t [s];u [K]\n0,1;0;20,5\n0,5;1;21,5\n0,9;2;23\n")
-    assert command("init", "burgers", "--from", path, "-o", made).exit_code == 0
-    result = command("check", "--quick", made)
-    assert result.exit_code == 2
-    assert "'u' is in 'K' by the readings, but in 'm s-1' by the equation" in said(result)
-
-
 # --- hints --------------------------------------------------------------------
 
 RUN = """\
@@ -151,19 +142,6 @@ def test_wrong_options_are_one_message(tmp_path, words, message):
     result = command("init", "--from", tmp_path / "a.csv", "-o", made, *words)
     assert (result.exit_code, message in said(result)) == (2, True), result.output
     assert not made.exists()
-
-
-def test_what_is_left_out_is_said(tmp_path):
-    (tmp_path / "piv.txt").write_text(
-        "x [mm]\ty [mm]\tVx [m/s]\tVy [m/s]\tisValid\tstatus\n"
-        "0\t0\t1.5\t2\t1\t0\n1\t0\t0\t0\t0\t7\n0\t1\t2\t2.5\t1\t0\n"
-    )
-    made = tmp_path / "run.toml"
-    result = command("init", "stokes", "--from", tmp_path / "piv.txt", "-o", made)
-    assert "3 rows of u, v over x, y, u is 'Vx [m/s]', v is 'Vy [m/s]'" in said(result)
-    assert "1 row marked as invalid hidden, not used: status." in said(result)
-    readings = Parts(load_run(made)).observations
-    assert readings.mask.tolist() == [[True, True], [False, False], [True, True]]
 
 
 @pytest.mark.parametrize("name", list(INSTRUMENTS)[::5])

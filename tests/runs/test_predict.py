@@ -1,6 +1,5 @@
 """Asking a stored run: grids as text, and a field that was stored untrained."""
 
-import dataclasses
 import json
 import os
 from types import SimpleNamespace
@@ -10,9 +9,8 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.physics.unknown_conditions import Bordered
 from pgt.runs.folder import METRICS
-from pgt.runs.predict import info, load, parse_axes, predict
+from pgt.runs.predict import info, parse_axes, predict
 
 
 @pytest.mark.parametrize(
@@ -107,13 +105,6 @@ def test_positions_outside_the_domain_are_said_and_marked(stored, tmp_path):
     first, second, *_ = (tmp_path / "far.csv").read_text().splitlines()
     assert first.split(",")[:3] == ["x", "t", "outside"]
     assert second.split(",")[2] == "1"
-
-
-def test_unknown_numbers_of_conditions_do_not_hide_the_equation(stored, monkeypatch):
-    found = load(stored)
-    wrapped = dataclasses.replace(found, pde=Bordered(found.pde, {}))
-    monkeypatch.setattr("pgt.runs.predict.load", lambda folder: wrapped)
-    assert dict(info(stored))["equation"] == "Heat in x, t"
 
 
 def test_what_a_run_is(stored):

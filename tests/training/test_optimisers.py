@@ -101,27 +101,6 @@ def test_every_leaf_follows_the_definition():
                 np.testing.assert_allclose(direction[key], expected, rtol=1e-8, atol=1e-9)
 
 
-def test_vectors_and_scalars_get_adam_one_step_later():
-    params = {"a": jnp.zeros(3), "b": jnp.zeros(()), "empty": jnp.zeros((0, 4))}
-    soap, adam = compiled(0.9, 0.99), optax.scale_by_adam(0.9, 0.99)
-    soap_state, adam_state = soap.init(params), adam.init(params)
-    _, soap_state = soap.update(jax.tree.map(jnp.ones_like, params), soap_state)
-    for gradient in random_trees(params, steps=4):
-        got, soap_state = soap.update(gradient, soap_state)
-        expected, adam_state = adam.update(gradient, adam_state)
-        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), got, expected)
-
-
-def test_first_update_is_zero_and_repeats_nothing():
-    params = {"w": jnp.ones((3, 4)), "b": jnp.ones(4)}
-    transformation = compiled()
-    updates, state = transformation.update(params, transformation.init(params))
-    assert all((u == 0).all() for u in jax.tree.leaves(updates))
-    assert all((m == 0).all() for m in jax.tree.leaves((state.mean, state.square)))
-    assert set(state.mean) == {"3x4", "vectors"}
-    assert {d: f.shape for d, f in state.factor.items()} == {"3": (1, 3, 3), "4": (1, 4, 4)}
-
-
 def test_a_stack_equals_its_matrices():
     with jax.enable_x64(True):
         stacked = {"w": jnp.zeros((3, 4, 5))}
