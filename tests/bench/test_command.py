@@ -35,20 +35,6 @@ def test_mistakes_are_messages(words, message, tmp_path, monkeypatch):
     assert message in " ".join(result.output.split())
 
 
-def test_the_zoo_leaves_records_a_table_and_figures(tmp_path):
-    options = ("--problem", "layer", "--problem", "beam", "--method", "rbf,gp", "-o", str(tmp_path))
-    result = command("zoo", *options)
-    assert result.exit_code == 0, result.output
-    assert "| layer | held back |" in result.output
-    written = sorted(path.name for path in tmp_path.iterdir())
-    assert written == [
-        *(f"{name}.{method}.60s.seed0.json" for name in ("beam", "layer") for method in ("gp", "rbf")),
-        "summary.md", "zoo-profile.png",
-    ]  # fmt: skip
-    again = command("zoo", "--stored", "-o", str(tmp_path))
-    assert again.output.split("| problem")[1] == result.output.split("| problem")[1]
-
-
 def test_the_audit_prints_every_data_set():
     result = command("audit")
     assert result.exit_code == 0, result.output

@@ -12,11 +12,8 @@ import pytest
 
 import pgt
 from pgt.families.family import (
-    coefficient_values,
     get,
-    has_equation_of,
     names,
-    with_traced_coefficients,
 )
 from pgt.nn.scaling import Scaling
 
@@ -135,26 +132,6 @@ def test_numbers_are_of_order_one_and_move_with_the_domain(name):
         assert many.shape == (4, numbers.size)
 
 
-@every
-def test_a_system_is_shown_as_labelled_data(name):
-    family, systems = small(name), drawn(name)
-    shown = family.dataset(jax.tree.map(lambda leaf: leaf[1], systems))
-    assert tuple(shown.data_vars) == family.fields
-    assert shown.attrs["family"] == name
-    assert len(pgt.sample(shown, n=7)) == 7
-
-
-def test_an_equation_is_filled_with_what_its_constructor_could_not_look_at():
-    found = jax.jit(
-        lambda v: with_traced_coefficients(
-            pgt.AdvectionDiffusion, {"velocity": v, "diffusivity": 0.1}
-        )
-    )
-    assert float(found(jnp.asarray(0.5)).velocity[0]) == 0.5
-    with pytest.raises(pgt.InputError, match="give its coefficient 'diffusivity'"):
-        pgt.families.get("heat").pde({})
-
-
 def test_the_families_are_known_by_name_and_made_with_other_settings():
     assert {"heat", "advection_diffusion", "wave", "burgers"} <= set(names())
     assert all(get(name).name == name for name in names())
@@ -236,20 +213,3 @@ def test_a_guess_is_said_and_found_where_the_law_is_known(network, readings):
     assert "diffusivity is unknown: 0.05 is its first guess" in network(readings, unknown).outside
     found = pgt.families.assimilate(ROD, readings, unknown)
     assert found.coefficients["diffusivity"] == pytest.approx(0.02, rel=1e-2)
-
-
-def test_simulations_have_coefficients_with_signs_and_no_equation_once_stored(tmp_path):
-    for number, speed in enumerate((-1.0, 0.5, 1.0)):
-        grid = pgt.datasets.heat().isel(x=slice(0, 9), t=slice(0, 8)).assign_attrs(speed=speed)
-        pgt.io.write_field(grid, tmp_path / f"{number}.nc")
-
-    def carried(speed):
-        return pgt.Equation("u_t + speed*u_x = 0", speed=speed)
-
-    family = pgt.families.Simulations(tmp_path, carried, ["speed"])
-    assert coefficient_values(family, {"speed": -0.5}) == {"speed": -0.5}
-    with pytest.raises(pgt.InputError, match=r"write a number\. Its systems have -1 to 1"):
-        coefficient_values(family, {"speed": float("nan")})
-    assert has_equation_of(family, carried(-0.5))
-    assert not has_equation_of(family, pgt.AdvectionDiffusion(0.5, 0.1))
-    assert has_equation_of(family.without_systems(), carried(-0.5))  # nobody can tell

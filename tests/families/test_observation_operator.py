@@ -8,7 +8,6 @@ import pytest
 
 import pgt
 from pgt.data.domain import Domain
-from pgt.families.assimilation import as_solved
 from pgt.families.family import nodes_of
 from pgt.families.laws import HeatFamily
 from pgt.families.observation_operator import (
@@ -16,7 +15,6 @@ from pgt.families.observation_operator import (
     double_precision,
     problem_of,
     problem_of_batch,
-    refine_for,
 )
 from pgt.families.sensing import SensorBatch
 
@@ -68,25 +66,6 @@ def test_nothing_read_and_too_much_are_refused(monkeypatch):
     monkeypatch.setattr("pgt.families.observation_operator.LARGEST_MATRIX", 80)
     with pytest.raises(pgt.InputError, match="give at most 10 readings"):
         read(readings, {"diffusivity": NU})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["advection_diffusion", "burgers", "wave_2d"])
-def test_twice_the_nodes_change_nothing_between_them(name):
-    family = as_solved(pgt.families.get(name))
-    rng = np.random.default_rng(0)
-    points = rng.uniform(family.domain.lower, family.domain.upper, (200, len(family.axes)))
-    hard = {n: low if name == "burgers" else high for n, (low, high) in family.ranges.items()}
-    with double_precision():
-        fine, noise = refine_for(family, points), jnp.asarray(rng.normal(size=family.noise_shape))
-
-        @eqx.filter_jit
-        def at(grid, noise):
-            drawn = {n: jnp.asarray(value) for n, value in hard.items()}
-            return Stencil.of(points, grid.axes, grid.domain)(grid.solve(noise, drawn))
-
-        once, twice = (np.asarray(at(grid, noise)) for grid in (fine, fine.finer(2, 2)))
-    assert np.abs(once - twice).max() < 3e-4 * twice.std()
 
 
 SQUARE = Domain(x=(0, 1), t=(0, 2))

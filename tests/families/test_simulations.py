@@ -8,12 +8,9 @@ import xarray as xr
 
 import pgt
 from pgt.families.simulations import (
-    SimulationFiles,
     Simulations,
     read_folder,
-    without_repeated_ends,
 )
-from pgt.nn.scaling import Scaling
 
 HEAT = pgt.families.get("heat", nodes=9, times=8)
 draw = jax.jit(HEAT.draw)
@@ -42,28 +39,6 @@ def test_draws_are_the_files_with_their_coefficients(folder):
     assert family.ranges["diffusivity"] == pytest.approx((0.01, 0.08))
     assert family.domain == HEAT.domain
     assert family.pde({"diffusivity": 0.01}).diffusivity == 0.01
-
-
-def test_what_judges_a_network_is_not_trained_on(folder):
-    family = Simulations(folder, pgt.Heat, ["diffusivity"])
-    shown, judges = family.split()
-    assert shown.given[:, 0].tolist() == pytest.approx([0.01, 0.02, 0.08])
-    assert judges.given[:, 0].tolist() == pytest.approx([0.04])
-    assert judges.ranges == shown.ranges == family.ranges
-    assert judges.split() == (judges, judges)  # too few
-
-
-def test_every_number_that_a_network_is_told_has_its_name(folder):
-    family = Simulations(folder, pgt.Heat, ["diffusivity"])
-    readings = pgt.sample(HEAT.dataset(draw(jax.random.key(0))), n=5)
-    numbers = family.numbers({"diffusivity": 0.02}, Scaling.fit(readings, family.domain))
-    assert len(family.number_names) == numbers.size
-    assert family.number_names[1:] == (
-        "the size of u",
-        "the mean of u",
-        "the extent of x",
-        "the extent of t",
-    )
 
 
 def test_given_coefficients_choose_the_nearest_file(folder):
@@ -117,16 +92,6 @@ def read(folder):
     return read_folder(folder, ("x", "t"), ("u",), ("diffusivity",))
 
 
-def test_files_are_read_in_the_order_of_their_names_and_axes(tmp_path):
-    pgt.io.write_field(simulation(2.0, diffusivity=0.2), tmp_path / "b.nc")
-    pgt.io.write_field(simulation(1.0, diffusivity=0.1), tmp_path / "a.nc")
-    (tmp_path / "notes.txt").write_text("no simulation")
-    found = read(tmp_path)
-    assert found.values.shape == (2, 5, 3, 1)
-    assert found.coefficients.tolist() == [[0.1], [0.2]]
-    assert found.values[1, 4, 2, 0] == 6.0
-
-
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
@@ -148,18 +113,3 @@ def test_a_file_that_lacks_something_is_named(tmp_path, broken, message):
     broken(good).to_netcdf(tmp_path / "b.nc", engine="h5netcdf")
     with pytest.raises(pgt.InputError, match=message):
         read(tmp_path)
-
-
-@pytest.mark.parametrize(("count", "kept"), [(9, 8), (8, 8)])
-def test_the_end_of_a_period_is_its_beginning(count, kept):
-    x, t = np.arange(count) / 8, np.linspace(0, 1, 3)
-    values = np.stack([np.sin(2 * np.pi * (x[:, None] - k * t))[..., None] for k in (1, 2)])
-    stored = SimulationFiles({"x": x, "t": t}, values, np.zeros((2, 0)))
-    found = without_repeated_ends(stored, ("x",))
-    assert found.values.shape == (2, kept, 3, 1)
-    assert found.axes["x"].tolist() == (np.arange(kept) / 8).tolist()
-    assert without_repeated_ends(stored, ()).values.shape == values.shape
-    same = SimulationFiles(
-        stored.axes, np.ones_like(values), stored.coefficients
-    )  # which says nothing
-    assert without_repeated_ends(same, ("x",)).values.shape == values.shape

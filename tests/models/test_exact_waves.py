@@ -6,17 +6,6 @@ import pytest
 from pgt.models.exact_waves import Symbol, exact_waves, wave_vectors
 
 
-def test_they_fill_the_band_of_ordinary_axes():
-    vectors = wave_vectors(400, (5.0, 3.0), (False, False), seed=1)
-    assert vectors.shape == (400, 2)
-    assert not vectors[0].any()
-    assert (np.abs(vectors) <= [5.0, 3.0]).all()
-    cells = np.floor((vectors / [5.0, 3.0] + 1) * 2).astype(int)  # of 4 x 4
-    _, counts = np.unique(cells, axis=0, return_counts=True)
-    assert len(counts) == 16
-    assert counts.min() > 20
-
-
 def test_every_whole_wave_is_there_with_its_share_of_the_other_axis():
     vectors = wave_vectors(800, (2 * np.pi, 2 * np.pi, 2 * np.pi, 8.0), (True, True, True, False))
     waves, which = np.unique(np.round(vectors[:, :3] / np.pi), axis=0, return_inverse=True)

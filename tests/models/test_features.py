@@ -32,39 +32,12 @@ def around():
     return found, values, sum(second)
 
 
-def test_multipoles_are_harmonic_and_of_order_one(around):
-    found, values, laplacian = around
-    assert found.count == 16 + 9 + 4
-    assert np.abs(values).max() < 10
-    assert np.abs(laplacian[:, :16]).max() < 1e-9
-
-
 def test_the_laplacian_of_further_ones_is_made_of_those_before(around):
     _, values, laplacian = around
     for rise, (one, before) in enumerate([((16, 25), (0, 9)), ((25, 29), (16, 20))], 1):
         own, earlier = laplacian[:, slice(*one)], values[:, slice(*before)]
         made = earlier @ np.linalg.lstsq(earlier, own, rcond=None)[0]
         assert np.abs(made - own).max() < 1e-9 * np.abs(own).max(), rise
-
-
-@pytest.mark.slow
-def test_heat_flows_through_a_shell():
-    """1/r, of which thirty sines alone know nothing."""
-    domain = pgt.Domain(
-        **CUBE, shape=pgt.shapes.Ball(name="rim") - pgt.shapes.Ball(radius=0.3, name="hole")
-    )
-    places, asked = domain.even(20), domain.even(100, seed=3)
-
-    def readings(points):
-        return 0.3 / np.linalg.norm(points, axis=1)
-
-    given = pgt.Observations.from_arrays(
-        dict(zip("xyz", places.T, strict=True)), {"u": readings(places)}
-    )
-    scaling = pgt.Scaling.fit(given, domain)
-    model = pgt.Features(scaling, count=60, band=2.0, domain=domain)
-    result = pgt.reconstruct(given, pgt.Laplace(dimension=3), domain, model=model)
-    np.testing.assert_allclose(result.at(asked).u, readings(asked), atol=1e-6)
 
 
 # ------------------------------------------------------------------------------- features

@@ -14,7 +14,6 @@ from pgt.core.errors import InputError
 from pgt.core.registry import parts
 from pgt.models.field_model import (
     AbstractNetwork,
-    Frame,
     Gamma,
     UnitReadings,
 )
@@ -297,8 +296,6 @@ def test_a_network_needs_no_more_than_three_methods():
 
 # ------------------------------------------------------------------------------- frame
 
-SIZES = {"width": 8, "heads": 2, "decoder_width": 12, "decoder_layers": 2}
-
 
 @eqx.filter_jit
 def standardised(model, observations, points):
@@ -309,69 +306,6 @@ def standardised(model, observations, points):
 
 
 # ------------------------------------------------------------------------- one network, two systems
-
-# The same bar in metres and seconds, and in millimetres and minutes; there from another origin and
-# with a temperature in another unit.
-METRE, SECOND, ORIGIN, DEGREE, ZERO = 1e3, 1 / 60, np.array([-7.0, 3.0]), 1.8, 32.0
-UNITS = np.array([METRE, SECOND])
-
-
-def in_other_units(observations):
-    return changed(
-        observations,
-        points=observations.points * UNITS + ORIGIN,
-        values=observations.values * DEGREE + ZERO,
-    )
-
-
-def other_domain():
-    ends = np.stack([DOMAINS["open"].lower, DOMAINS["open"].upper]) * UNITS + ORIGIN
-    return pgt.Domain(x=tuple(ends[:, 0]), t=tuple(ends[:, 1]))
-
-
-IN_OTHER_UNITS = {
-    "heat": (pgt.kernels.HeatKernel(0.5), pgt.kernels.HeatKernel(0.5 * METRE**2 / SECOND)),
-    "wave": (pgt.kernels.WaveKernel(0.7), pgt.kernels.WaveKernel(0.7 * METRE / SECOND)),
-    "advection_diffusion": (
-        pgt.kernels.AdvectionDiffusionKernel((0.3,), 0.5),
-        pgt.kernels.AdvectionDiffusionKernel((0.3 * METRE / SECOND,), 0.5 * METRE**2 / SECOND),
-    ),
-    "poisson": (
-        pgt.kernels.PoissonKernel(1.5, has_time=True),
-        pgt.kernels.PoissonKernel(1.5 * METRE, has_time=True),
-    ),
-}
-QUICKEST = (("heat", 0), ("advection_diffusion", 6))  # each compiles a network twice
-
-
-@pytest.mark.parametrize(
-    ("kernel", "other", "anchors"),
-    [
-        pytest.param(
-            *pair,
-            anchors,
-            id=f"{name}-{anchors}",
-            marks=() if (name, anchors) in QUICKEST else pytest.mark.slow,
-        )
-        for name, pair in IN_OTHER_UNITS.items()
-        for anchors in (0, 6)
-    ],
-)
-def test_a_network_gives_the_same_field_in_the_frame_of_other_units(kernel, other, anchors):
-    moved = in_other_units(readings())
-    with jax.enable_x64(True):
-        scaling, again = (
-            cast(Scaling.fit(o, d), np.float64)
-            for o, d in ((readings(), DOMAINS["open"]), (moved, other_domain()))
-        )
-        model = cast(pgt.PGT(scaling, kernel, anchors=anchors, **SIZES), np.float64)
-        elsewhere = Frame(again, model.network, other)
-        here = standardised(model, readings(), jnp.asarray(POINTS))
-        points = again.origin.local(POINTS * UNITS + ORIGIN, moved.coords)
-        there = standardised(elsewhere, again.origin.readings(moved), jnp.asarray(points))
-    # The scales themselves are rounded to single precision.
-    np.testing.assert_allclose(here, there, rtol=0, atol=1e-5)
-    assert np.ptp(here) > 1e-2
 
 
 # ----------------------------------------------------------------------------- what a network is given

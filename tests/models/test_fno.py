@@ -1,13 +1,10 @@
 """The Fourier neural operator: its raster, its derivatives, and the whole in training."""
 
-import dataclasses
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import xarray as xr
 
 import pgt
 from pgt.models.fno import FourierLayers, cubic_weights, interpolate, spectral_convolution
@@ -107,67 +104,10 @@ def small(domain=DOMAIN, **options):
 # ---------------------------------------------------------------------------------------- raster
 
 
-def test_raster_is_the_mean_of_the_nearest_readings():
-    observations = readings(40)
-    mask = observations.mask.copy()
-    mask[::5] = False
-    observations = dataclasses.replace(
-        observations, mask=mask, values=np.where(mask, observations.values, np.nan)
-    )
-    model = small()
-    seen = model.unit_readings(observations)
-    raster = np.asarray(eqx.filter_jit(model.network._raster)(seen)).reshape(12, 10, 2)
-    places = np.asarray(model.scaling.to_unit(observations.points))
-    standard = np.asarray(model.scaling.standardise(observations.values))
-    # Nodes run from one cell below to one cell above the domain.
-    axes = [np.linspace(-1 - 2 / (n - 3), 1 + 2 / (n - 3), n) for n in (12, 10)]
-    nearest = np.stack([np.abs(places[:, [k]] - axes[k]).argmin(1) for k in (0, 1)], -1)
-    for node in np.ndindex(12, 10):
-        here = (nearest == node).all(1) & mask[:, 0]
-        expected = standard[here, 0].mean() if here.any() else 0.0
-        np.testing.assert_allclose(raster[node], [expected, here.any()], atol=1e-5)
-    assert raster[[0, -1]].max() == 0
-
-
 # ---------------------------------------------------------------------------------------- derivatives
 
 
-@pytest.mark.parametrize("domain", [pgt.Domain(x=(0, 1)), pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1))])
-def test_other_dimensions(domain):
-    random = np.random.default_rng(0)
-    points = random.uniform(0, 1, (20, domain.dimension))
-    observations = pgt.Observations.from_arrays(points, {"u": points.sum(1)}, coords=domain.axes)
-    scaling = Scaling.fit(observations, domain)
-    model = pgt.FNO(scaling, grid=8, modes=2, width=4, layers=2)
-
-    @eqx.filter_jit
-    def field(model, points):
-        context = model.encode(observations)
-        return jax.vmap(lambda z: model.decode(context, z))(points)
-
-    values = field(model, points.astype(np.float32))
-    assert values.shape == (20, 1)
-    assert np.isfinite(values).all()
-    assert np.ptp(values) > 1e-3
-
-
 # ---------------------------------------------------------------------------------------- the whole
-
-
-@pytest.mark.slow
-def test_trains_saves_and_loads(tmp_path):
-    training = pgt.Training(
-        steps=60, optimiser="adam", collocation=64, check_every=20, polish=False
-    )
-    result = pgt.reconstruct(readings(60), pgt.Heat(0.1), DOMAIN, model=small(), training=training)
-    data = result.history.loss.sel(term="data")
-    assert np.isfinite(data).all()
-    assert data[-1] < data[0] / 2
-    result.save(tmp_path)
-    again = pgt.Reconstruction.load(tmp_path)
-    assert isinstance(again.model, pgt.FNO)
-    left, right = (r.grid(["u", "u_xx"], x=5, t=4) for r in (result, again))
-    xr.testing.assert_equal(left, right)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import pgt
 from pgt.models.field_model import UnitReadings
 from pgt.models.hypernetwork import (
     MIN_NOISE,
@@ -46,12 +45,6 @@ def test_with_the_law_of_sound_every_wave_solves_the_wave_equation():
     value, _, over_xx, over_tt = derivatives(modes(jnp.zeros(1)), jnp.array([0.3, 0.4]))
     assert value.shape == (modes.size,) == (12,)
     np.testing.assert_allclose(over_tt, speed**2 * over_xx, rtol=1e-3, atol=1e-2)
-
-
-def test_on_a_ring_waves_close():
-    waves = Modes((True, False), numbers=1, count=5, swings=False)(jnp.zeros(1))
-    ends = [waves(jnp.array([x, 0.1])) for x in (-1.0, 1.0)]
-    np.testing.assert_allclose(*ends, atol=1e-5)
 
 
 # ------------------------------------------------------------------------------- co moving
@@ -121,16 +114,6 @@ def test_the_spread_is_that_of_the_gaussian():
     assert float(spread(network, field, z)[0]) == pytest.approx(expected, rel=1e-2)
 
 
-def test_it_passes_through_clean_readings_that_its_basis_can_represent():
-    network = network_of()
-    network = eqx.tree_at(lambda w: w.noise_head.bias, network, jnp.array([-20.0]))
-    seen = readings(count=5)
-    field = encode(network, seen)
-    assert float(field.sigma) == pytest.approx(MIN_NOISE, rel=1e-3)
-    answers = jax.vmap(lambda z: decode(network, field, z))(seen.points)
-    np.testing.assert_allclose(answers, seen.values, atol=0.1)
-
-
 def test_the_order_of_readings_does_not_matter():
     seen, network = readings(), network_of()
     order = np.random.default_rng(1).permutation(12)
@@ -160,15 +143,3 @@ def test_padding_says_nothing():
     one, two = encode(network, seen), encode(network, padded)
     np.testing.assert_allclose(decode(network, one, z), decode(network, two, z), atol=1e-4)
     np.testing.assert_allclose(spread(network, one, z), spread(network, two, z), rtol=1e-4)
-
-
-def test_what_is_field_is_a_siren_that_a_frame_takes():
-    data = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
-    scaling = pgt.Scaling.fit(data, pgt.Domain(x=(0, 1), t=(0, 1)))
-    network = HyperSiren(Embedding((False, False)), 1, 0, SIZES, Draw(0))
-    seen = pgt.extend.Frame(scaling, network).unit_readings(data)
-    field = encode(network, seen)
-    model = pgt.extend.Frame(scaling, field.network)
-    z = np.array([0.3, 0.4])
-    expected = scaling.to_physical(decode(network, field, jnp.asarray(scaling.to_unit(z))))
-    np.testing.assert_allclose(model.decode((), jnp.asarray(z)), expected, rtol=1e-5)

@@ -86,15 +86,6 @@ def test_a_causal_kernel_cannot_see_the_future():
     assert np.abs(keys[late] - moved[late]).max() > 1e-3
 
 
-def test_log_variance():
-    model = build(variance_head=True)
-    context = model.encode(readings())
-    assert model.log_variance(context, POINTS[0]).shape == (2,)
-    plain = build()
-    with pytest.raises(InputError, match="variance_head=True"):
-        plain.log_variance(plain.encode(readings()), POINTS[0])
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -10,7 +10,6 @@ import pgt
 from pgt.models.pinnsformer import PINNsFormer
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import cast
-from pgt.physics.derivatives import differentiate
 
 SMALL = {"width": 8, "heads": 2, "hidden": 12, "output_hidden": 10, "step": 0.02}
 
@@ -95,29 +94,6 @@ def test_only_what_is_needed_equals_the_whole_sequence(periodic, layers, time_ax
         points = np.array([[0.3, 0.7], [2.0, 3.0]])
         expected = [by_hand(model, z) for z in points]
         np.testing.assert_allclose(field(model, points), expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("periodic", [(), ("x", "y")])
-def test_derivatives_move_the_whole_sequence(periodic):
-    names = ("u", "u_x", "u_y", "u_xx", "u_xy", "v_yy")
-    with jax.enable_x64(True):
-        model = cast(shaken(build(periodic)), np.float64)
-        read = differentiate(lambda z: model.decode((), z), names, ("x", "y"), ("u", "v"))
-        z, h = np.array([0.8, 1.1]), 3e-5
-        table = jax.jit(lambda z: jnp.stack([read(z)(name) for name in names]))(z)
-        shifts = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1)]
-        near = field(model, z + h * np.array(shifts)).reshape(3, 3, 2)
-    u, v = np.moveaxis(np.asarray(near), -1, 0)
-    expected = [
-        u[1, 1],
-        (u[2, 1] - u[0, 1]) / (2 * h),
-        (u[1, 2] - u[1, 0]) / (2 * h),
-        (u[2, 1] - 2 * u[1, 1] + u[0, 1]) / h**2,
-        (u[2, 2] - u[2, 0] - u[0, 2] + u[0, 0]) / (4 * h**2),
-        (v[1, 2] - 2 * v[1, 1] + v[1, 0]) / h**2,
-    ]
-    np.testing.assert_allclose(table, expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.slow

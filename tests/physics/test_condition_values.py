@@ -1,6 +1,5 @@
 """Known functions of the coordinates: numbers, formulas, functions and tables."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -9,11 +8,7 @@ from nested_derivatives import residual_at
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.data.condition_regions import Faces, Spread
 from pgt.physics import Heat, Initial
-from pgt.physics.condition_values import (
-    wall_of,
-)
 
 
 @pytest.mark.parametrize(
@@ -31,13 +26,6 @@ def test_a_source_may_be_written_in_many_ways(source):
     z = jnp.array([0.5, 3.0])
     residual = residual_at(Heat(0.1, source=source), lambda z: 0 * z[:1], z)["heat"]
     assert float(residual) == pytest.approx(-3.5)
-
-
-def test_pdes_with_sources_pass_through_jit():
-    pde = Heat(0.1, source=lambda x: jnp.sin(x))
-    z = jnp.array([0.5, 3.0])
-    compiled = jax.jit(lambda pde, z: residual_at(pde, lambda z: 0 * z[:1], z)["heat"])
-    assert float(compiled(pde, z)) == pytest.approx(-float(jnp.sin(0.5)))
 
 
 @pytest.mark.parametrize(
@@ -65,12 +53,6 @@ def test_mistakes_are_named(make, message):
 # ------------------------------------------------------------------------------- binding
 
 DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.shapes.Disk((1, 0.5), 0.2, name="hole"))
-
-
-def test_a_wall_is_found_by_its_name_or_by_an_axis():
-    assert isinstance(wall_of(pgt.Dirichlet(wall="hole", u=0.0), DOMAIN), Spread)
-    assert isinstance(wall_of(pgt.Dirichlet("x", u=0.0), DOMAIN), Spread)
-    assert isinstance(wall_of(pgt.Dirichlet("x", u=0.0), pgt.Domain(x=(0, 1), y=(0, 1))), Faces)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import xarray as xr
 from nested_derivatives import NestedDerivatives
 
 import pgt
-from pgt import _reconstruct
 from pgt.core.errors import InputError
 from pgt.data.domain import Domain
 from pgt.physics import Dirichlet, Gauge, Initial, Neumann, Periodic
@@ -52,13 +51,6 @@ def test_a_value_may_be_written_in_many_ways(value):
     assert float(rows[0]) == pytest.approx(float(wavy(z)[0]) - 1.49, abs=1e-5)
 
 
-def test_conditions_pass_through_plain_jit():
-    for value in (0.5, "x", lambda x: x, ([-1.0, 3.0], [0.0, 1.0])):
-        condition = Initial(u=value).bind(LINE, ("u",))
-        rows = jax.jit(lambda c, z: c.rows(evaluator(wavy, LINE), z))(condition, jnp.ones(2))
-        assert bool(jnp.isfinite(rows).all())
-
-
 def test_tables_interpolate_linearly_along_every_axis():
     y, t = np.array([-2.0, 0.5, 2.0]), np.array([0.0, 1.0, 3.0])
     table = xr.DataArray(np.add.outer(2 * y, 3 * t), dims=("y", "t"), coords={"y": y, "t": t})
@@ -69,16 +61,6 @@ def test_tables_interpolate_linearly_along_every_axis():
 
     for z in condition.sample(KEY, 20):
         assert float(condition.rows(evaluator(bilinear, PLANE), z)[0]) == pytest.approx(0, abs=1e-5)
-
-
-def test_several_fields_and_initial_velocity():
-    condition = Initial(u="x", u_t=2.0, v=lambda x: -x).bind(LINE, ("u", "v"))
-
-    def fields(z):
-        return jnp.stack([z[0] * z[1], z[0] ** 2])
-
-    rows = condition.rows(evaluator(fields, LINE, ("u", "v")), jnp.array([0.5, 2.0]))
-    assert rows == pytest.approx([1.0 - 0.5, 0.5 - 2.0, 0.25 + 0.5])
 
 
 def test_neumann_uses_the_outward_normal_on_every_face():
@@ -203,32 +185,3 @@ def test_two_conditions_on_one_place_are_said_with_the_words_that_part_them():
     assert "Robin and Dirichlet" in line
     assert "where='y > 0'" in line
     assert said([BASE, pgt.Robin(wall="fins", where="y > 0", coefficient=2.0, u=40.0)]) == []
-
-
-@pytest.mark.parametrize(
-    "conditions",
-    [
-        [BASE],
-        [BASE, pgt.Dirichlet(wall="fins", u=60.0)],  # the same: no contradiction
-        [BASE, pgt.Neumann(wall="fins", v=0.0)],  # of another field
-        [pgt.Dirichlet("y", side="lower", where="x > 5", u=1.0), pgt.Neumann(wall="fins", u=0.0)],
-    ],
-)
-def test_conditions_that_do_not_meet_are_not_said(conditions):
-    assert said(conditions) == []
-
-
-def test_a_reconstruction_says_it_before_the_fit(monkeypatch):
-    def solve(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(_reconstruct, "run_plan", solve)
-    readings = pgt.Observations.from_arrays(
-        {"x": [0.5, 3.5, 2], "y": [2, 2, 0.5]}, {"u": [1, 2, 3]}
-    )
-    model = pgt.Features(pgt.Scaling.fit(readings, SINK), count=20, band=3.0, domain=SINK)
-    said = pytest.warns(UserWarning, match="of the wall 'fins'")
-    with said, pytest.raises(KeyboardInterrupt):
-        pgt.reconstruct(
-            readings, pgt.Laplace(), SINK, [BASE, pgt.Neumann(wall="fins", u=0.0)], model=model
-        )

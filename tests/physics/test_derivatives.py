@@ -116,13 +116,6 @@ def test_against_finite_differences(table, name):
     assert float(table[name]) == pytest.approx(float(expected), rel=2e-4, abs=2e-4)
 
 
-def test_values_alone_need_no_derivative():
-    read = differentiate(field, ("v",), COORDS, FIELDS)
-    assert float(read(jnp.asarray(POINT))("v")) == pytest.approx(float(field(POINT)[1]))
-    jaxpr = jax.make_jaxpr(lambda z: read(z)("v"))(jnp.asarray(POINT, jnp.float32))
-    assert max(v.aval.ndim for e in jaxpr.eqns for v in e.outvars) <= 2
-
-
 # One of every kind; the others are compiled by `make smoke`.
 OFTEN = {
     "heat_1d", "heat_2d", "burgers", "advection_diffusion_2d", "wave_1d", "poisson_2d", "laplace_3d",
@@ -174,14 +167,6 @@ def test_the_size_of_an_equation_is_that_of_its_terms():
 # ------------------------------------------------------------------------------- quantities
 
 QUANTITIES_COORDS = ("x", "y", "t")
-
-
-def test_derived_quantities():
-    fields = ("u", "v", "p")
-    assert parts_of("vorticity", QUANTITIES_COORDS, fields) == ("v_x", "u_y")
-    assert parts_of("speed", ("x",), ("speed",)) == ("speed",)  # a field of that name goes first
-    with pytest.raises(InputError, match="'v_x'"):
-        parts_of("vorticity", QUANTITIES_COORDS, ("u",))
 
 
 def test_values_by_hand():

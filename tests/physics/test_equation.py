@@ -71,14 +71,6 @@ def test_fields_and_coordinates_are_inferred_in_canonical_order():
     assert Equation("temp_in_xx = 0").fields == ("temp_in",)
 
 
-def test_mixed_and_third_derivatives():
-    pde = Equation("u_t + u_xxx = u_xt")
-    with jax.enable_x64(True):
-        z = jnp.array([0.3, 0.7])
-        r = residual_at(pde, lambda z: (z[0] ** 3 * z[1] ** 2)[None], z)["equation"]
-    assert float(r) == pytest.approx(2 * 0.3**3 * 0.7 + 6 * 0.49 - 6 * 0.09 * 0.7)
-
-
 @pytest.mark.parametrize(
     ("text", "options"),
     [

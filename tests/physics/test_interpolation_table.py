@@ -88,15 +88,6 @@ def test_a_table_in_an_equation_is_a_function_and_not_a_field():
     assert float(pde.residual(known(values))["equation"]) == pytest.approx(1.0 + 14.0 * 2.0)
 
 
-def test_the_slope_of_a_table_follows_from_the_divergence():
-    k = pgt.Table(pd.DataFrame({"x": [0.0, 2.0], "k": [1.0, 5.0]}), "k", x="x")
-    pde = pgt.Equation("0 = div(k*grad(u))", k=k)
-    values = {"u_x": 3.0, "u_xx": 7.0, "x": 1.0}
-    assert float(pde.residual(known(values))["equation"]) == pytest.approx(-(2 * 3 + 3 * 7))
-    with pytest.raises(InputError, match="second derivative of a table"):
-        pgt.Equation("u_t = u_xx + diff(diff(k, x), x)", k=k, coords=("x", "t"))
-
-
 def test_a_solution_with_a_measured_rate_is_exact():
     """u' = -q(t) u with q linear between its knots: the integral of q is that of trapezoids."""
     table = pgt.Table(frame(), "T", t="hour")
@@ -108,9 +99,3 @@ def test_a_solution_with_a_measured_rate_is_exact():
         integral = np.trapezoid(np.interp(knots, HOURS, frame()["T"]), knots)
         found = float(result.at({"t": [t]})["u"].item())
         assert found == pytest.approx(np.exp(-0.1 * integral), rel=1e-6)
-
-
-def test_a_table_that_ends_before_the_domain_is_refused():
-    pde = pgt.Equation("u_t = -q*u", q=pgt.Table(frame(), "T", t="hour"))
-    with pytest.raises(InputError, match="covers t from 0 to 4 but the domain goes from 0 to 5"):
-        pgt.solve(pde, pgt.Domain(t=(0, 5)), [pgt.Initial(u=1.0)])

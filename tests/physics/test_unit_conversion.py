@@ -42,17 +42,6 @@ def test_wrong_text_and_wrong_signs_are_refused_at_once():
         pgt.Heat(diffusivity="-3 m^2/s")
 
 
-def test_an_unknown_starts_from_an_amount():
-    pde = problem(pgt.Heat(pgt.Unknown("0.6 m^2/min", positive=True)))
-    assert float(pde.diffusivity.value) == pytest.approx(0.6 * 1e6 / 60, rel=1e-6)
-    assert (pde.diffusivity.positive, pde.diffusivity.units) == (True, None)
-    text = problem(
-        pgt.Equation("u_t = k*u_xx + q", k=1.0, q=pgt.Unknown("6 K/min", bounds=(3, 12)))
-    )
-    assert text.coefficients["q"].bounds == pytest.approx((0.05, 0.2))
-    assert float(text.coefficients["q"].value) == pytest.approx(0.1)
-
-
 def test_an_unknown_with_a_unit_of_another_kind_is_refused():
     with pytest.raises(InputError, match=r"Heat\(diffusivity\): '1 m/s'.*has to be in 'm2 s-1'"):
         problem(pgt.Heat(pgt.Unknown("3 m/s")))

@@ -14,11 +14,7 @@ from pgt.physics.derivatives import residual
 from pgt.physics.vectors import (
     as_fields,
     as_forces,
-    carried,
-    change,
-    divergence,
     forces_at,
-    rewritten,
 )
 
 COORDS = ("x", "y", "t")
@@ -31,14 +27,6 @@ def at(x, y, t):
         return jnp.stack([z[0] * z[1] + z[2], 3 * z[0] - z[1] ** 2])
 
     return NestedDerivatives(flow, jnp.array([x, y, t]), COORDS, ("u", "v"))
-
-
-def test_terms_by_hand():
-    d = at(2.0, 5.0, 1.0)
-    assert float(divergence(d, COORDS)) == 5 - 10
-    assert float(carried(d, "u", COORDS)) == 11 * 5 + (6 - 25) * 2
-    assert float(change(d, "u", COORDS)) == 1.0
-    assert change(d, "u", ("x", "y")) == 0.0
 
 
 def test_forces_are_one_per_axis():
@@ -119,8 +107,3 @@ def test_conditions_and_readings_use_the_new_name():
     )
     assert plan.first.problem.observations.fields == ("T",)
     assert [one.model for one in plan.candidates] == ["Solver", "Features"]
-
-
-def test_an_equation_is_rewritten_by_whole_names():
-    text = rewritten("u_t + u*u_x = nu*lap(u) + supply", ("u",), ("c",))
-    assert text == "c_t + c*c_x = nu*lap(c) + supply"

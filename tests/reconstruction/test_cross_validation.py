@@ -6,7 +6,6 @@ The record of a cross-validation, its errors by hand.
 import json
 import sys
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -75,22 +74,6 @@ def validated(found, training=BRIEF, **more):
 @pytest.fixture(scope="module")
 def plain():
     return validated(readings())
-
-
-def test_the_model_is_that_of_a_reconstruction(monkeypatch):
-    """Where none is named the one that suits the equation, and where a function is what it builds."""
-    found, seen = readings(), []
-
-    def predicted(self, rows, checkpoint):
-        seen.append(type(self.model).__name__)
-        return np.zeros((len(rows), 1))
-
-    monkeypatch.setattr(module._Fits, "predicted", predicted)
-    pgt.cross_validate(found, pgt.Heat(0.01), DOMAIN, folds=2)
-    pgt.cross_validate(found, pgt.Burgers(0.01), DOMAIN, folds=2)
-    build = partial(pgt.SIREN, pgt.Scaling.fit(found, DOMAIN), width=4, layers=2)
-    pgt.cross_validate(found, pgt.Heat(0.01), DOMAIN, folds=2, model=lambda seed: build(seed=seed))
-    assert seen == ["Solver"] * 4 + ["SIREN"] * 2
 
 
 def test_the_pooled_error_is_that_of_the_fits(plain):
@@ -209,21 +192,6 @@ def test_a_killed_run_goes_on_and_ends_the_same(home, monkeypatch):
     for name in ("held_out", "cross_validation", "doubts", "converged"):
         assert one[name] == two[name]
     assert {path.suffix for path in (home / "stopped" / FOLDS).iterdir()} == {".safetensors"}
-
-
-def test_the_report_says_so_and_can_be_written_again(home):
-    page = (home / "whole" / "report.html").read_text(encoding="utf-8")
-    assert (
-        "3-fold cross-validation, folds made of single readings: each reading was predicted" in page
-    )
-    assert "u at 30 held-out readings" in page
-    assert page.count('<circle class="dot"') == 30
-    info = command("info", home / "whole")
-    assert "3 folds by reading" in said(info)
-    (home / "whole" / "report.html").unlink()
-    assert command("report", home / "whole").exit_code == 0
-    again = (home / "whole" / "report.html").read_text(encoding="utf-8")
-    assert again.count('<circle class="dot"') == 30
 
 
 def test_folds_that_make_no_sense_are_refused(home):

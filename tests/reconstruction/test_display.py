@@ -3,7 +3,6 @@
 import pytest
 
 import pgt
-from pgt.reconstruction.display import coefficient_texts, equation_text
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 
@@ -28,24 +27,6 @@ def test_a_few_lines_say_what_it_is(result):
     ):
         assert words in said
     assert "of the spread" in said
-
-
-def test_a_learnt_coefficient_has_its_interval(result):
-    assert "90\N{NO-BREAK SPACE}%" in coefficient_texts(result)["diffusivity"]
-    assert result.intervals()["diffusivity"].level == 0.9
-    assert result.intervals(0.5)["diffusivity"].level == 0.5
-
-
-def test_an_equation_is_written_in_the_names_of_the_user():
-    assert equation_text(pgt.Heat(0.1, fields="T")) == "Heat: T_t = diffusivity*lap(T) + source"
-    assert equation_text(pgt.Equation("u_t = u_xx")) == "u_t = u_xx"
-    assert len(equation_text(pgt.Equation("u_t = " + "+".join(["u_xx"] * 50)))) == 100
-
-    flow = pgt.ShallowWater(fields=("depth", "ux", "uy"))
-    assert equation_text(flow).startswith(
-        "ShallowWater: depth_t + ux*depth_x + uy*depth_y + depth*(ux_x"
-    )
-    assert equation_text(pgt.Acoustics(1.0)).startswith("Acoustics: density*u_t = -p_x")
 
 
 def test_it_draws_itself_and_writes_its_page(result, tmp_path):

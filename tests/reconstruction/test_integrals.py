@@ -70,13 +70,6 @@ def test_the_bar_of_a_total_counts_what_is_wrong_with_the_sum(monkeypatch, ring)
     assert 1e-7 < wrong < 2 * float(found.total_std) < 1e-4
 
 
-def test_values_on_a_wall_come_with_normals_and_slopes(ring):
-    on = ring.integrals.values("inner")
-    assert on.u.to_numpy() == pytest.approx(1.0, abs=1e-3)
-    assert on.u_n.to_numpy() == pytest.approx(-1 / (0.5 * LOG), rel=1e-2)
-    assert np.hypot(on.n_x, on.n_y).to_numpy() == pytest.approx(1.0)
-
-
 def test_a_grid_is_masked_outside_the_shape(ring):
     field = ring.grid(x=20, y=20)
     outside = np.hypot(*np.meshgrid(field.x, field.y))
@@ -84,14 +77,6 @@ def test_a_grid_is_masked_outside_the_shape(ring):
     assert (np.isfinite(field.u) == inside).all()
     assert (field["mask"] == inside).all()
     assert list(field.data_vars) == ["u", "u_std", *[n for n in field.data_vars if "q" in str(n)]]
-
-
-def test_a_result_with_a_shape_is_read_back_and_written(ring, tmp_path):
-    ring.save(tmp_path)
-    again = pgt.Reconstruction.load(tmp_path)
-    assert again.domain == RING
-    again.grid(x=5, y=5).pipe(pgt.io.write_field, tmp_path / "field.nc")
-    assert "mask" in pgt.io.read_field(tmp_path / "field.nc").coords
 
 
 # ------------------------------------------------------------------------------ flows
@@ -137,29 +122,6 @@ def test_force_of_pressure_and_friction(flow):
     assert force.fx.to_numpy() == pytest.approx((1 + 0.2) * area, rel=1e-4)
     assert force.fy.to_numpy() == pytest.approx(0, abs=1e-6)
     assert float(flow.force("hole", viscosity=0.0, t=0.0).fx) == pytest.approx(area, rel=1e-4)
-
-
-@pytest.fixture
-def rod(monkeypatch):
-    """u = x² over a rod, for an hour, as if it had been fitted."""
-    noon, one = "2024-05-01T12:00", "2024-05-01T13:00"
-    domain = pgt.Domain(x=(0, 2), t=(noon, one))
-
-    def each(self, names, points):
-        values = {"u": points[:, 0] ** 2, "u_x": 2 * points[:, 0]}
-        return {name: values[name][None] for name in names}
-
-    monkeypatch.setattr(Evaluation, "evaluate_by_member", each)
-    return asked(domain, pgt.Heat(0.1))
-
-
-def test_heat_leaves_a_rod_at_its_ends(rod):
-    upper = rod.flux(axis="x", side="upper", coefficient=3.0, t="2024-05-01T12:30")
-    assert float(upper.flux) == pytest.approx(-12.0)
-    assert float(rod.flux(axis="x", t="2024-05-01T12:30").flux) == pytest.approx(-4.0)
-    on = rod.values(axis="x", t="2024-05-01T12:30")
-    assert on.u_n.to_numpy().tolist() == [0.0, 4.0]
-    assert on.n_x.to_numpy().tolist() == [-1.0, 1.0]
 
 
 def test_what_cannot_be_integrated_is_refused(ring, flow):

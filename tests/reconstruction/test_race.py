@@ -23,7 +23,6 @@ from pgt.reconstruction.race import (
     is_better,
     is_noise,
     why_next,
-    with_seconds_left,
 )
 from pgt.uncertainty.outcome import Outcome
 
@@ -59,34 +58,6 @@ def test_a_model_or_method_that_the_user_named_is_the_only_candidate():
         plan = choose(READINGS, EQUATION, DOMAIN, **named)
         assert len(plan.candidates) == 1
         assert not plan.first.has_fallback
-
-
-def test_the_next_candidate_has_the_time_that_is_left():
-    rival = PLAN.task(1)
-    assert isinstance(rival.model, pgt.PINN)
-    assert len(rival.problem.observations) + len(rival.held_out) == len(READINGS)
-    for spent, share, left in ((10.0, 1.0, 18.5), (10.0, 0.6, 11.1), (40.0, 1.0, 1.5)):
-        polish = with_seconds_left(rival, spent, share).training.polish
-        assert polish
-        assert polish.seconds == pytest.approx(left)
-    unlimited = dataclasses.replace(rival, training=pgt.Training())
-    assert with_seconds_left(unlimited, 10.0) is unlimited
-
-
-def holding_out(count):
-    """A rival that was not shown so many readings."""
-    rows = np.arange(count)
-    return dataclasses.replace(TASK, held_out=READINGS.take(rows), rows_held_out=rows)
-
-
-def test_sines_are_asked_about_the_readings_that_the_network_was_not_shown():
-    asked = []
-    sines = dataclasses.replace(
-        missing_by(1.0), held_out_error_without=lambda rows: asked.append(rows) or 0.1
-    )
-    assert not is_better(missing_by(0.3), holding_out(40), sines, TASK)
-    assert is_better(missing_by(0.03), holding_out(40), sines, TASK)
-    np.testing.assert_array_equal(asked[0], np.arange(40))
 
 
 def test_what_sines_say_of_these_is_what_a_fit_of_the_others_says():
@@ -189,18 +160,6 @@ def test_an_answer_that_violates_the_equation_does_not_replace_one_that_fulfills
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(race, "equation_residual", lambda outcome, task: residuals[id(outcome)])
         assert not is_better(follows_readings, task, fulfills, task)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"error_bars": pgt.Posterior()},
-        {"training": pgt.Training(polish=pgt.Polish(iterations=5))},
-        {"training": pgt.Training(steps=10)},
-    ],
-)
-def test_whoever_asks_for_a_posterior_or_names_the_steps_gets_no_other_network(changes):
-    assert len(small(**changes).candidates) == 1
 
 
 @pytest.mark.usefixtures("fulfilled")

@@ -5,7 +5,6 @@ import pytest
 from mesh_problems import LINE, decay, heat_readings
 
 import pgt
-from pgt.methods.plan import choose
 
 HEAT = "u_t = 0.1*u_xx"
 CONDITIONS = (pgt.Initial(u="sin(pi*x)"), pgt.Dirichlet("x", u=0.0))
@@ -51,9 +50,3 @@ def test_what_is_not_determined_is_refused():
         pgt.solve("u_t = u^2", pgt.Domain(t=(0, 3)), [pgt.Initial(u=1.0)])
     with pytest.raises(pgt.InputError, match="error_bars"):
         pgt.reconstruct(None, HEAT, LINE, CONDITIONS, error_bars=pgt.Posterior(samples=4))
-
-
-def test_the_solver_is_the_default_also_where_conditions_are_given():
-    pde = pgt.Equation("u_t = D*u_xx", D=pgt.Unknown(1.0, positive=True))
-    plan = choose(heat_readings(), pde, LINE, CONDITIONS)
-    assert plan.described()[0]["model"] == "Solver"

@@ -126,26 +126,6 @@ def test_the_headline_is_that_of_the_measured_fields():
     assert combined_error(errors, task)["value"] == pytest.approx(np.sqrt(0.125))
 
 
-@pytest.mark.usefixtures("followed")
-def test_the_way_of_leaving_readings_out_that_misses_them_most_counts():
-    network = pgt.PINN(pgt.Scaling.fit(READINGS, DOMAIN), width=4, layers=1)
-    training = pgt.Training(hold_out=0.0)
-    task = assemble(READINGS, EQUATION, DOMAIN, model=network, training=training)
-
-    def expected(*residuals):
-        outcome = Outcome(
-            Fit(network, EQUATION, 0.0), 0.1, noise=1e-9, left_out_residuals=residuals,
-            deviations_at=lambda points: np.full((2, len(points), 1), 1e-3),
-        )  # fmt: skip
-        found = field_errors(outcome, task)
-        assert found
-        return found["u"]["value"]
-
-    single, blocks = np.full(60, 0.5), np.full(60, 4.0)
-    assert expected(single, blocks) == pytest.approx(4 * expected(single), rel=1e-3)
-    assert expected(single) == expected()
-
-
 @pytest.mark.slow
 def test_an_error_is_stated_no_smaller_than_a_contradicted_condition_changes_the_field():
     def truth(x, t):

@@ -45,13 +45,6 @@ def test_convergence_is_judged(stopped, rate, costs, converged):
     assert reason.endswith(".")
 
 
-@pytest.mark.parametrize("errors", [[], [1.0] * 4, [1.0] * 9 + [np.inf]])
-def test_without_a_history_convergence_is_not_claimed(errors):
-    found, reason = convergence(Descent(BUDGET_SPENT, errors))
-    assert found is None
-    assert "too short" in reason
-
-
 def test_a_stage_that_the_clock_ended_at_once_has_not_levelled_off():
     """One iteration under a prior, and the cost is what it was: nothing had begun to converge."""
     stages = staged([1.0, 0.1, *[0.04] * 30], [0.05, 0.05], [0.5, 0.5])

@@ -64,18 +64,6 @@ def test_the_table_of_a_spread_that_is_too_small():
     assert "note" not in table.attrs
 
 
-def test_no_reading_is_judged_by_a_factor_it_was_part_of():
-    """Two groups, one with ten times the misfit: each is judged by the other alone."""
-    random = np.random.default_rng(0)
-    groups = np.repeat([0, 1], 500)
-    misfit = random.normal(size=1000) * np.where(groups == 1, 10.0, 1.0)
-    judged = {"u": predicted(misfit, np.ones(1000), 0.0)}
-    found = coverage_table(judged, [0.9], groups={"u": groups}).coverage.item()
-    wild = 2 * stats.norm.cdf(stats.norm.ppf(0.95) / 10) - 1
-    assert found == pytest.approx((1.0 + wild) / 2, abs=0.03)
-    assert coverage_table(judged, [0.9]).coverage.item() == pytest.approx(0.9, abs=0.03)
-
-
 def test_mistakes_are_named():
     one = {"u": predicted([1.0], [1.0])}
     for call, message in (
@@ -119,19 +107,6 @@ def test_members_are_averaged_over_the_box_of_a_reading():
     )
     assert found["v"].readings.tolist() == [2.5]
     assert found["v"].sigma.tolist() == [0.25]
-
-
-def test_members_of_a_posterior_are_judged_by_all_readings():
-    x = np.array([1.0, 2.0])
-    fitted, held_out = readings(x, [1.5, 6.0], [0.0, np.nan]), readings(x, [1.0, 4.0], [2.0, 2.0])
-    members = asked([0.9, 1.1])
-    found = compare_with_members(
-        fitted, held_out, members, lambda z: {"u": 9 + 0 * z[:, 0]}, use_leave_one_out=True
-    )
-    assert found["u"].readings.tolist() == [1.0, 4.0, 1.5, 6.0]
-    spread = np.std([[0.9], [1.1]], ddof=1) * x**2
-    assert found["u"].spread == pytest.approx([*spread, *(spread / np.sqrt(1 - (spread / 9) ** 2))])
-    assert len(found["v"]) == 3
 
 
 def test_what_clean_readings_are_missed_by_is_no_noise():

@@ -17,8 +17,6 @@ from pgt.nn import batched
 from pgt.uncertainty.intervals import (
     interval_of_fit,
     intervals,
-    why_far_from_first_guess,
-    why_unidentified,
 )
 from pgt.uncertainty.members import Members
 
@@ -83,13 +81,6 @@ def test_bounds_are_never_left():
     assert 2.99 < open_.upper <= 3.0
     assert not open_.determined
     assert "bounds 1 and 3" in open_.note
-
-
-def test_a_coefficient_at_its_bound_says_so():
-    pde = equation(c=pgt.Unknown(2.0, bounds=(1.0, 3.0)))
-    found = intervals(members(pde, {"c": mirrored(7.0, 0.5)}))["c"]
-    assert found.determined
-    assert "at its bound" in found.note
 
 
 def test_of_an_ensemble_student_allows_for_few_members():
@@ -157,19 +148,3 @@ def test_an_interval_is_as_wide_as_what_is_left_of_the_equation_may_move_the_coe
     lost = interval_of_fit(unknown, 1e-3, shift=3.0)
     assert not lost.determined
     assert "300" in lost.note
-
-
-RATE = pgt.Unknown(4.7e-8, positive=True)
-
-
-@pytest.mark.parametrize(("deviation", "is_lost"), [(0.1, False), (0.6, False), (0.8, True)])
-def test_an_interval_of_more_than_a_decade_says_nothing(deviation, is_lost):
-    why = why_unidentified(RATE, share=1.0, estimate=interval_of_fit(RATE, deviation))
-    assert ("anything between" in why) is is_lost
-
-
-def test_one_that_left_its_first_guess_far_behind_is_lost_unless_it_is_determined():
-    assert "times its first guess, 3" in why_unidentified(RATE, first=3.0)
-    assert why_unidentified(RATE, first=1e-5) == ""
-    assert why_unidentified(RATE, first=3.0, estimate=interval_of_fit(RATE, 0.01)) == ""
-    assert "Check the units" in why_far_from_first_guess(RATE, 3.0)

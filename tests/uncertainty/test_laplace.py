@@ -17,7 +17,6 @@ from pgt.methods.second_order.least_squares import Residuals, WeightPrior
 from pgt.methods.second_order.residual_rows import RowBlock
 from pgt.models.field_model import AbstractFieldModel
 from pgt.problem.losses import Problem
-from pgt.uncertainty import laplace as posterior_of
 from pgt.uncertainty.intervals import intervals
 from pgt.uncertainty.laplace import draw_laplace_samples, draw_steps, local_posterior
 from pgt.uncertainty.members import Members
@@ -197,25 +196,6 @@ def test_the_interval_of_a_diffusivity_is_as_narrow_as_fisher_information_allows
     assert about["noise"] * spread == pytest.approx(noise, rel=0.3)
 
 
-@pytest.mark.slow
-def test_speed_and_diffusivity_of_a_travelling_gaussian_lie_in_their_intervals():
-    speed, diffusivity = 0.4, 0.03
-
-    def u(x, t):
-        width = 0.1 + 4 * diffusivity * t
-        return np.sqrt(0.1 / width) * np.exp(-((x - 0.3 - speed * t) ** 2) / width)
-
-    readings = measured(u, 150, 0.01)
-    pde = pgt.AdvectionDiffusion(pgt.Unknown(0.1), pgt.Unknown(0.1, positive=True))
-    _, members, _ = fitted(readings, pde, tensor(9, 7), iterations=90)
-    found = intervals(members, level=0.99)
-    assert set(found) == {"velocity_0", "diffusivity"}
-    for name, true in (("velocity_0", speed), ("diffusivity", diffusivity)):
-        assert found[name].determined
-        assert found[name].lower < true < found[name].upper
-        assert found[name].upper - found[name].lower < 0.5 * true
-
-
 def test_outliers_are_not_taken_for_noise_where_they_are_expected():
     exact = lambda x, t: np.exp(-0.1 * np.pi**2 * t) * np.sin(np.pi * x)  # noqa: E731
     readings = measured(exact, 60, 0.02)
@@ -229,53 +209,3 @@ def test_outliers_are_not_taken_for_noise_where_they_are_expected():
     ]
     assert noise[0] > 0.5
     assert noise[1] < 0.1
-
-
-def test_the_step_ahead_ends_at_the_summit():
-    """Of a linear problem, from anywhere: where the readings are missed least under the prior."""
-    random = np.random.default_rng(5)
-    design, data = random.standard_normal((20, 3)), random.standard_normal(20)
-    rows = RowBlock(
-        lambda t, item: (item[0] @ t - item[1])[None], (design, data), np.full(20, 20**-0.5)
-    )
-    prior = WeightPrior(1e-12, 20, 20.0, 0.5)
-    with jax.enable_x64(True):
-        start = jnp.asarray([3.0, -1.0, 2.0])
-        found = local_posterior(start, Residuals([rows]), prior, 0.0)
-        at_rest = local_posterior(start + found.newton_step, Residuals([rows]), prior, 0.0)
-    factor = np.asarray(found.factor)
-    summit = np.linalg.solve(factor.T @ factor, design.T @ data / 20)
-    np.testing.assert_allclose(start + found.newton_step, summit, rtol=1e-6)
-    moved = np.sqrt(np.mean((design @ np.asarray(found.newton_step)) ** 2)) / found.sigma
-    np.testing.assert_allclose(found.reading_change, moved, rtol=1e-9)
-    assert at_rest.reading_change < posterior_of.MAX_REMAINING_STEP < found.reading_change
-
-
-@pytest.mark.slow
-def test_error_bars_of_a_reconstruction_are_around_the_fit_and_survive_a_file(tmp_path):
-    readings = measured(lambda x, t: np.sin(np.pi * x) * np.exp(-t), 30, 0.02, given=True)
-    result = pgt.reconstruct(
-        readings,
-        pgt.Heat(pgt.Unknown(0.1, positive=True)),
-        SQUARE,
-        model=pgt.PINN(pgt.Scaling.fit(readings, SQUARE), width=6, layers=2),
-        training=pgt.Training(
-            steps=3, collocation=20, hold_out=0.0, polish=pgt.Polish(iterations=9, points=49)
-        ),
-        error_bars=pgt.Posterior(samples=8),
-    )
-    bars = result.grid(x=4, t=3)
-    fit = eqx.tree_at(lambda r: r.members, result, None).grid(x=4, t=3)
-    np.testing.assert_allclose(bars.u, fit.u, atol=1e-10)
-    assert (bars.u_std > 0).all()
-    result.save(tmp_path)
-    again = pgt.Reconstruction.load(tmp_path)
-    assert result.summary["members"]["leave_one_out"]
-    assert int(result.coverage([0.5]).readings[0]) == len(readings)  # none was held out
-    assert (result.band(x=3, t=3).u_upper > bars.u.min()).all()
-    remaining_step = result.summary["members"]["remaining_step"]
-    assert (
-        again.intervals(0.8)
-        == result.intervals(0.8)
-        == intervals(result.members, 0.8, remaining_step)
-    )

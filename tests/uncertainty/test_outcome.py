@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED, Fit
+from pgt.methods.finished_fit import BUDGET_SPENT, Fit
 from pgt.methods.first_order.training_step import held_out_error
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
@@ -97,15 +97,3 @@ def test_a_fit_that_is_not_kept_gets_no_posterior(monkeypatch, is_kept):
     outcome = fit_task(task, progress=False, is_kept=ask)
     assert (outcome.deviations_at is not None) is is_kept
     assert errors == [outcome.held_out_error]
-
-
-def test_members_that_diverged_are_left_out(monkeypatch):
-    """The noise is the median of those that are left, of 0 and 2."""
-    ended, bars = (BUDGET_SPENT, DIVERGED, BUDGET_SPENT), pgt.Ensemble(members=3)
-    task, outcome = fitted(monkeypatch, ended, error_bars=bars)
-    record = outcome.members.record
-    assert record["diverged"] == [task.seeds[1]]
-    assert record["seeds"] == [task.seeds[0], task.seeds[2]]
-    assert len(record["held_out_errors"]) == 2
-    assert outcome.fit.stopped == BUDGET_SPENT
-    assert outcome.fit.noise_floor == 1.0

@@ -6,12 +6,10 @@ from wavy_result import BOX, result_with
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.data.domain import Domain
 from pgt.uncertainty.sensor_placement import (
     candidates,
     choose_places,
     inside_shape,
-    suggest_sensors,
 )
 
 X = np.linspace(0, 1, 41)
@@ -63,14 +61,6 @@ def test_mistakes_are_named():
     ):
         with pytest.raises(InputError, match=message):
             choose_places(deviations, n, noise)
-
-
-def test_an_instant_to_measure_at_is_a_date_where_time_is():
-    hour = Domain(x=(0, 1), t=("2024-05-01T12:00", "2024-05-01T13:00"))
-    points = np.array([[0.5, 1714564800.0 + 60.0], [0.1, 1714564800.0]])
-    members = {"u": np.array([[1.0, 0.0], [-1.0, 0.0]])}
-    found = suggest_sensors(points, hour, members, 1, {"u": 0.1})
-    assert found.t.to_numpy() == np.array(["2024-05-01T12:01"], "datetime64[ns]")
 
 
 def test_no_sensor_is_put_into_an_obstacle():

@@ -61,12 +61,6 @@ def test_a_coefficient_that_means_nothing_is_grave():
     assert str(verdict.doubts[0]) == "r: its terms are gone."
 
 
-def test_where_a_function_is_not_told_is_said():
-    (doubt,) = judge(heat(undetermined_functions={"x_lower_u": "t from 0.9 to 1"})).doubts
-    assert doubt.kind == "undetermined_function"
-    assert "x_lower_u for t from 0.9 to 1" in str(doubt)
-
-
 def test_the_most_serious_comes_first_and_each_says_what_it_is():
     everything = heat(
         keep=slice(5), off=2.0, descent=Descent(DIVERGED), values={"u": np.full(3, NAN)},
@@ -113,14 +107,6 @@ def test_a_field_that_does_not_explain_the_readings_has_not_converged(descent):
 
 
 # ------------------------------------------------------------------------------- doubts
-
-
-def test_few_and_no_held_out_readings():
-    assert one(heat(keep=slice(2)), "few_held_out").numbers == {"u": 2}
-    assert "Few readings were held out: u (2)" in one(heat(keep=slice(2)), "few_held_out").sentence
-    assert one(heat(keep=slice(0)), "no_held_out").numbers == {"fields": ["u"]}
-    assert "No reading of u was held out" in one(heat(keep=slice(0)), "no_held_out").sentence
-    assert not {"few_held_out", "no_held_out"} & set(judge(heat()).kinds)
 
 
 def test_interpolation_that_is_better_is_a_doubt():
@@ -294,16 +280,6 @@ def test_a_contradicted_condition_is_named_and_grave_where_it_matters():
     assert "6.1" in str(doubt)
     assert verdict.exit_code == 4
     assert judge(heat(contradicted_conditions=[wall | {"change": 0.01}])).exit_code == 0
-
-
-def test_a_condition_that_the_field_misses_at_most_places_is_named_and_grave():
-    wall = {"condition": "Dirichlet at the lower end of x", "sigmas": 0.0, "change": 0.0}
-    verdict = judge(heat(contradicted_conditions=[wall | {"violation": 1.9}]))
-    (doubt,) = verdict.doubts
-    assert "Dirichlet at the lower end of x" in str(doubt)
-    assert "190" in str(doubt)
-    assert "σ" not in str(doubt)
-    assert verdict.exit_code == 4
 
 
 def test_a_sensor_at_fault_is_named_by_its_place_and_cause():

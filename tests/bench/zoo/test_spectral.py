@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from pgt_bench.zoo.spectral import (
-    chebyshev,
     etdrk4,
     method_of_lines,
     slope,
     wave_numbers,
-    without_aliases,
 )
 
 
@@ -28,18 +26,6 @@ def test_a_nonlinear_equation_to_fourth_order(steps):
         np.array([0.5 + 0j]), np.array([-1.0]), lambda v: v**2, np.array([0.0, 1.0]), steps
     )
     assert abs(found[-1, 0] - 1 / (1 + np.e)) < 3e-3 / steps**4
-
-
-def test_products_of_the_kept_modes_fold_back_on_none_of_them():
-    wave = wave_numbers(12, 2 * np.pi)
-    kept = wave[without_aliases(wave) > 0]
-    assert np.abs(kept).max() == 3
-    assert wave[5] == 5
-
-
-def test_chebyshev_differentiates_polynomials():
-    x, slope = chebyshev(6)
-    assert slope @ x**4 == pytest.approx(4 * x**3)
 
 
 def test_slopes_and_lines_in_time():

@@ -1,7 +1,6 @@
 """Families that compute their systems."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -12,19 +11,6 @@ from pgt.families.laws.solved import (
     ring_field,
 )
 from pgt.families.laws.wave_sum_laws import HeatFamily
-
-
-def test_coefficients_that_are_given_are_those_of_the_system():
-    system = HeatFamily().draw(jax.random.key(0), {"diffusivity": 0.5})  # outside of the range, too
-    assert float(system.coefficients["diffusivity"]) == 0.5
-    drawn = HeatFamily().draw(jax.random.key(0), {})
-    assert 0.003 <= float(drawn.coefficients["diffusivity"]) <= 0.1
-
-
-@pytest.mark.parametrize("bounds", [(0.1, 0.01), (0.0, 0.1)])
-def test_ranges_go_upwards_from_above_zero(bounds):
-    with pytest.raises(pgt.InputError, match="diffusivity"):
-        HeatFamily(diffusivity=bounds)
 
 
 @pytest.mark.parametrize(
@@ -62,12 +48,6 @@ def test_a_finer_grid_has_the_nodes_of_the_coarse_one(name):
     fine = family.finer(3, 2).axes
     for axis, coarse in family.axes.items():
         np.testing.assert_allclose(fine[axis][:: 2 if axis == "t" else 3], coarse)
-
-
-def test_a_system_is_what_its_noise_and_its_coefficients_make():
-    family, key, nu = HeatFamily(), jax.random.key(4), {"diffusivity": jnp.asarray(0.01)}
-    noise = jax.random.normal(jax.random.split(key)[0], family.noise_shape)
-    np.testing.assert_array_equal(family.draw(key, nu).values, family.solve(noise, nu))
 
 
 NOISE = jax.random.normal(jax.random.key(3), (4000, 2, 8))

@@ -55,16 +55,6 @@ def test_a_smooth_source_is_met_by_differences():
     assert np.abs(left).max() < 2e-3 * f.std()
 
 
-def test_a_source_without_a_mean_and_a_field_without_an_edge():
-    values = np.asarray(jax.jit(PoissonFamily().draw)(jax.random.key(3)).values)
-    assert np.abs(values[[0, -1], :, 1]).max() < 1e-7
-    assert np.abs(values[:, [0, -1], 1]).max() < 1e-7
-    trapezium = np.ones(128)
-    trapezium[[0, -1]] = 0.5
-    mean = trapezium @ values[..., 0] @ trapezium / 127**2
-    assert abs(mean) < 0.02 * values[..., 0].std()
-
-
 def test_the_source_is_that_of_poisson_and_the_field_differs_by_the_wave():
     # ∇²u + k²u = f = ∇²w: the sines of u and w are in the ratio (π²(i² + j²)) / (π²(i² + j²) - k²).
     key = jax.random.split(jax.random.key(0))[0]  # of the state, where one coefficient is drawn

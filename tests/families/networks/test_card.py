@@ -24,14 +24,6 @@ def test_rows_tell_clean_readings_from_noisy_ones():
     assert row["clean_factor"] == pytest.approx(2 * 18.1)
 
 
-def test_sensors_that_stand_still_have_bands_of_their_own():
-    errors, still = np.arange(1.0, 41.0), np.arange(40) < 20
-    row = module._row(errors, errors, ~SCATTERED, still)
-    assert row["still_clean_factor"] == pytest.approx(18.1)
-    assert row["clean_factor"] == pytest.approx(38.1)
-    assert row["still_noisy_factor"] == row["noisy_factor"] == np.quantile(errors, 0.9)
-
-
 @pytest.mark.parametrize(("noisy", "better"), [(0.9, True), (3.0, False)])
 def test_the_smaller_error_answers_at_the_usual_number_of_readings(noisy, better):
     def errors(clean, noisy):
@@ -55,11 +47,6 @@ def card(**changes):
         "misfit": 0.1,
     }  # fmt: skip
     return Card(**(found | changes))
-
-
-def test_a_network_that_misses_its_readings_states_an_error_as_large_and_wider_bands():
-    assert card().network_error(16, 0.08) == pytest.approx((3.0, 0.04))
-    assert card().network_error(16, 0.4) == pytest.approx((30.0, 0.4))
 
 
 @pytest.mark.slow

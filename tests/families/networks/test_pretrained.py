@@ -8,7 +8,7 @@ import pytest
 from made_pretrained import FAMILY
 
 import pgt
-from pgt.families.networks.pretrained import shipped, shipped_names
+from pgt.families.networks.pretrained import shipped
 
 NU = {"diffusivity": 0.02}
 
@@ -63,19 +63,6 @@ def test_a_missing_coefficient_is_named(trained, truth):
         trained(pgt.sample(truth, n=14), {"viscosity": 1.0})
 
 
-def test_an_equation_in_words_says_its_coefficients(trained, truth):
-    readings = pgt.sample(truth, n=20, seed=0)
-    words = pgt.Equation("u_t = diffusivity*u_xx", diffusivity=0.02)
-    for said, known in ((words, {"diffusivity": 0.02}), (pgt.Heat(0.02), {"diffusivity": 0.02})):
-        ours, theirs = (trained(readings, given).grid(x=5, t=5).u for given in (said, known))
-        np.testing.assert_array_equal(ours, theirs)
-
-
-def test_another_domain_is_refused(trained, truth):
-    with pytest.raises(pgt.InputError, match=r"x, t, the domain has x \(periodic\), t"):
-        trained(pgt.sample(truth, n=14), NU, pgt.Domain(x=(0, 1), t=(0, 1), periodic=("x",)))
-
-
 def test_a_file_of_something_else_is_refused(tmp_path):
     from pgt.core import serialise
 
@@ -114,41 +101,9 @@ def test_many_systems_at_once_are_answered_as_one_by_one(trained):
         np.testing.assert_allclose(reaches[k], said.high - said.mean, rtol=2e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if name == "heat" else pytest.mark.slow)
-        for name in shipped_names()
-    ],
-)
-def test_an_unseen_system_is_answered_within_what_the_card_says(name):
-    network = shipped(name)
-    family = network.family
-    system = family.draw(jax.random.key(123))
-    truth = family.dataset(system)
-    answer = network(
-        pgt.sample(truth, n=64, seed=1), {k: float(v) for k, v in system.coefficients.items()}
-    )
-    found = answer.grid(**family.axes).u.transpose(*truth.u.dims)
-    error = float(np.sqrt(((found - truth.u) ** 2).mean()) / truth.u.std())
-    assert answer.outside == ()
-    assert error < 2 * network.card.errors["64"]["clean_tenth"]
-
-
 def test_an_unknown_name_lists_the_others():
     with pytest.raises(pgt.InputError, match="heat"):
         shipped("heart")
-
-
-def test_a_field_far_from_zero_is_not_taken_for_one_around_it():
-    network = shipped("burgers")
-    system = network.family.draw(jax.random.key(5))
-    readings = pgt.sample(network.family.dataset(system), n=40, seed=0)
-    x, t = np.asarray(readings.points).T
-    carried = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": 1e5 + readings.values[:, 0]})
-    coefficients = {name: float(value) for name, value in system.coefficients.items()}
-    assert network(readings, coefficients).outside == ()
-    assert any("mean" in said for said in network(carried, coefficients).outside)
 
 
 def scaled(readings, factor=50):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from two_modes import DIFFUSIVITY, field, heat_at, heat_readings
 
-from pgt.core.unknown import Unknown, named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.splits import in_canonical_order
@@ -23,7 +22,7 @@ from pgt.methods.closed_form.band_search import fit_features
 from pgt.methods.closed_form.design_rows import field_rows
 from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
-from pgt.physics import Dirichlet, Equation, Heat, Initial, UnknownFunction
+from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
 from pgt.problem.assembly import assemble
 from pgt.training.settings import Posterior
 
@@ -180,55 +179,3 @@ def test_a_function_that_multiplies_a_field_is_not_known_better_than_it_is(condu
     assert np.sqrt(np.mean(missed**2)) < 0.05
     assert (np.abs(missed) < 1.645 * spread).mean() > 0.8
     assert spread.mean() < 0.1
-
-
-def heated_rod(places, source, diffusivity=0.1):
-    """u of a rod that starts cold between cold ends, by its sine series."""
-    k, fine = np.pi * np.arange(1, 60), np.linspace(0, 1, 2001)
-    waves = np.sin(np.outer(k, fine))
-    amplitude = 2 * np.trapezoid(source(fine) * waves, fine, axis=1)
-    rate = diffusivity * k**2
-    x, t = places.T
-    grown = amplitude / rate * (1 - np.exp(-np.outer(t, rate)))
-    return np.sum(grown * np.sin(np.outer(x, k)), axis=1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("place", "strength", "seed"), [(0.67, 1.75, 0), (0.3, 0.8, 1)])
-def test_place_and_strength_of_a_source_lie_in_their_intervals(place, strength, seed):
-    draw = np.random.default_rng(seed)
-    places = draw.uniform(size=(60, 2))
-    values = heated_rod(places, lambda x: strength * np.exp(-(((x - place) / 0.05) ** 2)))
-    values = values + 0.02 * values.std() * draw.standard_normal(60)
-    readings = Observations.from_arrays({"x": places[:, 0], "t": places[:, 1]}, {"u": values})
-    pde = Equation(
-        "u_t = 0.1*u_xx + s*exp(-((x - a)/0.05)^2)", s=Unknown(1.0), a=Unknown(0.5, bounds=(0, 1))
-    )
-    model = Features(Scaling.fit(readings, SQUARE), count=150)
-    cold = [Initial(u=0.0), Dirichlet("x", u=0.0)]
-    found, _ = fit_features(assemble(readings, pde, SQUARE, cold, model=model), lambda *_: None)
-    for name, node in named_unknowns(found.pde):
-        sure = 1.96 * found.learnt[name].deviation
-        low, high = (
-            float(eqx.tree_at(lambda n: n.raw, node, node.raw + step).value)
-            for step in (-sure, sure)
-        )
-        truth = {"a": place, "s": strength}[name]
-        assert low < truth < high
-        assert high - low < {"a": 0.02, "s": 0.3}[name]
-
-
-def test_a_state_at_the_wall_that_nobody_gave_has_bands_that_hold_it():
-    """u = exp(-t) sin(x): what flows in at x = 0.5 is left out of the conditions."""
-    part = Domain(x=(0.5, 2), t=(0, 1))
-    draw = np.random.default_rng(0)
-    places = draw.uniform((0.5, 0), (2, 1), size=(60, 2))
-    values = np.exp(-places[:, 1]) * np.sin(places[:, 0]) + 0.005 * draw.standard_normal(60)
-    readings = Observations.from_arrays({"x": places[:, 0], "t": places[:, 1]}, {"u": values})
-    found, _ = fitted(readings, Heat(1.0), part, count=100, band=(4.0, 4.0))
-    t = np.linspace(0, 1, 21)
-    wall = np.column_stack([np.full(21, 0.5), t])
-    sure = 1.645 * float(found.model.scaling.spread[0]) * found.spread(wall)[:, 0]
-    missed = np.abs(field(found.model, wall)[:, 0] - np.exp(-t) * np.sin(0.5))
-    assert (missed < sure).mean() > 0.8
-    assert sure.mean() < 0.02

@@ -1,8 +1,5 @@
 """The search over bands: exact where it can be, with an honest posterior where it cannot, and in time."""
 
-from dataclasses import replace
-from types import SimpleNamespace
-
 import equinox as eqx
 import numpy as np
 import pytest
@@ -13,13 +10,12 @@ from pgt.core.unknown import Unknown, named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations, sample
 from pgt.datasets.analytic import heat
-from pgt.methods.closed_form import band_search, band_solution
+from pgt.methods.closed_form import band_search
 from pgt.methods.closed_form.band_posterior import (
     BandAverage,
 )
 from pgt.methods.closed_form.band_search import (
     MAX_TRIALS,
-    MIN_READINGS_TO_JUDGE,
     _Search,
     fit_features,
 )
@@ -27,8 +23,7 @@ from pgt.methods.coefficients import MAX_LOG_DISTANCE
 from pgt.methods.finished_fit import SOLVED_IN_CLOSED_FORM
 from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
-from pgt.physics import Dirichlet, Equation, Heat, Initial, UnknownFunction
-from pgt.problem import budget
+from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
 from pgt.problem.assembly import assemble
 from pgt.training.settings import Training
 
@@ -165,60 +160,6 @@ def test_the_most_probable_band_is_kept_and_every_trial_recorded():
 # ------------------------------------------------------------------------- the scan
 
 
-SPEED = 1.3
-
-
-def search_of(readings, pde, domain=SQUARE, count=120):
-    model = Features(Scaling.fit(readings, domain), count=count)
-    task = assemble(readings, pde, domain, model=model)
-    return _Search(task, lambda share, numbers: None)
-
-
-def string():
-    """Three modes of a string that four sensors read, without conditions."""
-    x, t = np.meshgrid(np.linspace(0.13, 0.9, 4), np.linspace(0, 1, 40))
-    waves = [(1, 1.0), (2, 0.6), (3, -0.4)]
-    u = sum(a * np.cos(n * np.pi * x) * np.cos(n * np.pi * SPEED * t) for n, a in waves)
-    return Observations.from_arrays({"x": x.ravel(), "t": t.ravel()}, {"u": np.ravel(u)})
-
-
-def test_a_speed_that_is_far_off_is_found():
-    pde = Equation("u_tt = c*c*u_xx", c=Unknown(3.0, positive=True))
-    _, fit = fitted(string(), pde, SQUARE, count=150)
-    assert named_unknowns(fit.pde)[0][1].value == pytest.approx(SPEED, rel=0.01)
-
-
-def test_the_scan_is_repeated_with_the_coefficients_that_were_fitted():
-    """In a band that the field does not fit, the equation is softened, and they are biased."""
-    search = cooling_search()
-    basis = search.bases[-1]
-    first = search._fit(basis, search._scan(basis))
-    better = search._first_fit(basis)
-    errors = [
-        [
-            abs(np.log(float(node.value) / truth))
-            for (_, node), truth in zip(named_unknowns(found.pde), (0.25, 1.0), strict=True)
-        ]
-        for found in (first, better)
-    ]
-    assert better.evidence > first.evidence + 5
-    assert np.less(errors[1], errors[0]).all()
-
-
-def cooling_search():
-    """A search in noisy readings of a rod that cools through its ends and its sides."""
-    random = np.random.default_rng(1)
-    x, t = random.uniform(size=(2, 150))
-    waves = [(1, 60.0), (2, 25.0), (3, -15.0)]
-    u = sum(
-        a * np.sin(n * np.pi * x) * np.exp(-(0.25 * (n * np.pi) ** 2 + 1) * t) for n, a in waves
-    )
-    values = u + 0.02 * np.std(u) * random.normal(size=150)
-    readings = Observations.from_arrays({"x": x, "t": t}, {"u": values})
-    unknown = {"D": Unknown(0.75, positive=True), "k": Unknown(0.3, positive=True)}
-    return search_of(readings, Equation("u_t = D*u_xx - k*u", **unknown), count=100)
-
-
 def test_the_scan_finds_the_band_of_a_fast_oscillation():
     """Bands around the first one show nothing of it."""
     times = np.random.default_rng(0).uniform(size=60)
@@ -233,48 +174,6 @@ def test_the_scan_finds_the_band_of_a_fast_oscillation():
 
 
 # ------------------------------------------------------------------------- how long it takes
-
-
-def slow_search(monkeypatch, *, is_followed, seconds: float | None = 60.0):
-    """Half of the sines are searched with; every solve takes 3 s by the clock."""
-    monkeypatch.setattr(band_search, "MAX_TRIAL_WEIGHTS", 30)
-    monkeypatch.setattr(_Search, "_exact_waves", lambda search: None)
-    monkeypatch.setattr(_Search, "_scan", lambda search, basis: (8.0, 8.0))
-    made, solve = [], band_solution.fit_posterior
-    monkeypatch.setattr(
-        band_solution,
-        "fit_posterior",
-        lambda rows, *options, **more: made.append(0) or solve(rows, *options, **more),
-    )
-    monkeypatch.setattr(budget, "seconds_of_solve", lambda size: 1e-3)
-    clock = SimpleNamespace(monotonic=lambda: 3.0 * len(made))
-    monkeypatch.setattr(budget, "time", clock)
-    readings = heat_readings(MIN_READINGS_TO_JUDGE, noise=0.1)
-    model = Features(Scaling.fit(readings, SQUARE), count=60)
-    task = assemble(
-        readings, Heat(DIFFUSIVITY), SQUARE, model=model, training=Training(seconds=seconds)
-    )
-    return _Search(replace(task, has_fallback=is_followed), lambda share, numbers: None)
-
-
-def test_more_sines_of_a_band_look_for_the_stiffness_where_fewer_found_it(monkeypatch):
-    search = slow_search(monkeypatch, is_followed=False)
-    basis, band = search.bases[0], (6.0, 6.0)
-    anew = search._fit(basis, band, 60).posterior
-    tried = []
-    solve = band_solution.fit_posterior
-
-    def watched(rows, likelihood, near=None, **options):
-        tried.append(near)
-        return solve(rows, likelihood, near, **options)
-
-    monkeypatch.setattr(band_solution, "fit_posterior", watched)
-    # At hand, and too far to be found from there.
-    for near in (anew.log_stiffness + 1, anew.log_stiffness + 9):
-        again = search._fit(basis, band, 60, near).posterior
-        assert again.log_stiffness == anew.log_stiffness
-        assert again.evidence == pytest.approx(anew.evidence)
-    assert tried == [anew.log_stiffness + 1, anew.log_stiffness + 9, None]
 
 
 def test_an_equation_that_has_no_value_for_the_readings_says_so():
@@ -323,16 +222,6 @@ def test_waves_that_satisfy_the_equation_are_taken_where_they_are_more_probable(
     assert 0.3 < stated / error < 3
 
 
-def test_the_more_probable_basis_is_kept():
-    readings = heat_readings(60, noise=0.02)
-    found, _ = fitted(readings, Heat(DIFFUSIVITY), SQUARE, count=200)
-    best = found.parts[0] if isinstance(found, BandAverage) else found
-    search = search_of(readings, Heat(DIFFUSIVITY), count=200)
-    others = [search._fit(basis, best.band).evidence for basis in search.bases]
-    assert len(others) == 2
-    assert best.evidence >= max(others) - 1e-6
-
-
 # ------------------------------------------------------------------------- the error of the basis
 
 
@@ -346,14 +235,3 @@ def test_clean_readings_are_fitted_with_other_sines_as_well(monkeypatch):
     np.testing.assert_allclose(field(fit.model, ASKED), (first + second) / 2, rtol=0, atol=1e-9)
     wrong = np.sqrt(np.mean((field(fit.model, ASKED)[:, 0] - heat_at(ASKED)) ** 2))
     assert 0.2 < wrong / np.sqrt(np.mean((first - second) ** 2) / 4) < 5
-
-
-def test_noise_that_says_less_than_walls_and_start_needs_other_sines_as_well(monkeypatch):
-    """They alone determine the field: what is wrong with it is what sines cannot follow, not noise."""
-    monkeypatch.setattr(band_search, "BAND_FACTORS", ())
-    known = [Dirichlet("x", u=0.0), Initial(u="sin(pi*x) + 0.5*sin(2*pi*x)")]
-    noisy = heat_readings(60, noise=0.1)
-    found, _ = fitted(noisy, Heat(DIFFUSIVITY), SQUARE, *known, count=80)
-    assert isinstance(found, BandAverage)
-    first, second = (field(part.model, ASKED) for part in found.parts)
-    assert np.abs(first - second).max() > 0

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pgt.core.unknown import Unknown, named_unknowns, resolve
+from pgt.core.unknown import Unknown, resolve
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.methods.closed_form.design_rows import (
@@ -136,12 +136,6 @@ def test_rows_of_a_linear_problem_are_its_residuals_with_any_weights(name):
         np.testing.assert_allclose(one, another, rtol=1e-8)
 
 
-def test_every_kind_of_row_has_unit_length():
-    case = Case(*LINEAR["variable"])
-    for part in parts(case.rows.equation, case.direct(case.weights)):
-        np.testing.assert_allclose(np.mean(np.sum(part**2, axis=2), axis=0), 1.0, rtol=1e-12)
-
-
 UNKNOWN = Equation(
     "u_t + c*u*u_x = nu*u_xx + r*sin(x)",
     c=Unknown(0.8, bounds=(0.0, 2.0)),
@@ -187,19 +181,6 @@ def test_columns_of_unknown_coefficients():
         # A wall of given values has nothing to do with them.
         np.testing.assert_array_equal(case.rows.equation[count:, column], 0.0)
         np.testing.assert_array_equal(case.rows.readings[:, column], 0.0)
-
-
-def test_weights_make_the_round_trip():
-    case = Case(UNKNOWN)
-    model, pde = case.at(case.weights)
-    np.testing.assert_allclose(weights_of(model, pde), case.weights, rtol=1e-14)
-    names = {name: float(node.value) for name, node in named_unknowns(pde)}
-    assert sorted(names.values()) == pytest.approx([0.05, 0.4, 0.8])
-    moved = case.weights.copy()
-    moved[case.sines :] += 0.01  # of a hundred logarithms, logits or units
-    there = {name: float(node.value) for name, node in named_unknowns(case.at(moved)[1])}
-    logistic = 2 / (1 + 1.5 * np.exp(-1.0))
-    assert sorted(there.values()) == pytest.approx([0.05 * np.e, 0.8, logistic], rel=1e-5)
 
 
 # ------------------------------------------------------------------------------- readings

@@ -116,13 +116,6 @@ def test_training_runs_with_every_setting(plain, settings):
         assert np.isnan(result.history.held_out).all()
 
 
-@pytest.mark.slow
-def test_without_collocation_points_a_polish_fits_readings_and_conditions():
-    finish = pgt.Polish(iterations=2, points=16, evidence=False)
-    polished = fit(collocation=0, steps=2, polish=finish)
-    assert [len(stage.costs) for stage in polished.stages] == [3]
-
-
 def test_seconds_are_respected():
     fit(seconds=3.0, steps=1, check_every=5)  # compiles, which counts as time spent
     began = time.monotonic()
@@ -131,18 +124,6 @@ def test_seconds_are_respected():
     assert result.summary["seconds"] >= (1 - JUDGING_SHARE) * 3.0 - 0.1
     assert int(result.history.step[-1]) > 1  # steps are no limit where seconds are given
     assert time.monotonic() - began < 25
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::pgt.DoubtWarning")
-def test_a_huge_learning_rate_ends_finite_and_reports_it():
-    with pytest.raises(pgt.InputError, match="learning_rate"):
-        fit(learning_rate=1e30, steps=30)
-    result = fit(learning_rate=1e3, steps=30)
-    assert all_finite(result)
-    assert np.isfinite(result.grid(x=3, t=3).u).all()
-    diverged = "diverged" in result.summary["stopped"]
-    assert diverged or np.isfinite(result.history.loss.sel(term="data")).all()
 
 
 def test_a_loss_that_is_never_finite_stops():

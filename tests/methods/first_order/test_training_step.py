@@ -24,7 +24,6 @@ from pgt.problem.assembly import Task
 from pgt.problem.field_scales import with_unknown_units
 from pgt.problem.losses import Problem
 from pgt.training.settings import member_seeds
-from pgt.uncertainty.members import Members
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 READINGS = pgt.Observations.from_arrays(
@@ -170,36 +169,6 @@ def test_members_equal_separate_trainings(trained):
     assert middle.loss["heat"][2] == np.median([fit.history.loss["heat"][2] for fit in trained])
 
 
-def test_a_non_finite_member_recovers_without_the_others(trained, monkeypatch):
-    real, calls = training_step.run_network_steps, []
-
-    def failing(state, *rest):
-        calls.append(state)
-        following, report = real(state, *rest)
-        if len(calls) != 3:
-            return following, report
-        own, counters = training_step._per_network(following)
-        spoilt = jax.tree.map(lambda a: a.at[1].set(jnp.nan), own)
-        finite = report.finite.at[1].set(False)
-        return eqx.combine(spoilt, counters), report._replace(finite=finite)
-
-    monkeypatch.setattr(training_step, "run_network_steps", failing)
-    fits, undisturbed = train_ensemble(), trained
-    assert calls[3].rate.tolist() == [1.0, 0.5, 1.0]
-    assert int(calls[3].step) == 8  # the others went on
-    for new, old in zip(*(jax.tree.leaves(calls[k].trained) for k in (3, 2)), strict=True):
-        np.testing.assert_array_equal(new[1], old[1])
-    for k in (0, 2):
-        assert_same(fits[k], undisturbed[k], rtol=0)
-    assert all(np.isfinite(a).all() for a in arrays(fits[1]))
-    assert fits[1].history.step == [1, 4, 12, 13]
-    middle = median([fit.history for fit in fits])
-    assert middle.step == [1, 4, 8, 12, 13]
-    assert middle.held_out[2] == np.median([fits[k].history.held_out[2] for k in (0, 2)])
-    moved = fits[1].model.network.layers.readout - undisturbed[1].model.network.layers.readout
-    assert np.abs(moved).max() > 1e-6
-
-
 def test_a_diverged_member_is_left_out(trained, monkeypatch):
     three = [trained[0], dataclasses.replace(trained[1], stopped=DIVERGED), trained[2]]
     monkeypatch.setattr("pgt.reconstruction.candidates.train", lambda *_, **__: three)
@@ -307,50 +276,6 @@ def test_members_are_saved_and_loaded(result, tmp_path):
     assert again.grid(**asked).identical(result.grid(**asked))
     assert again.residual(x=3, t=3).identical(result.residual(x=3, t=3))
     assert again.summary == result.summary
-
-
-def test_members_with_an_encoder():
-    """What is common to all is kept once, and every member answers as it would alone."""
-    pde = pgt.Heat(0.1)
-    models = [
-        pgt.PGT(
-            SCALING,
-            pde.kernel(),
-            width=2,
-            blocks=1,
-            heads=1,
-            decoder_width=2,
-            decoder_layers=1,
-            seed=seed,
-        )
-        for seed in SEEDS
-    ]
-    members = Members.of(
-        batched.stack(models), batched.stack([pde] * 3), batched.stack([FITTED] * 3)
-    )
-    assert members.common[2].points.shape == FITTED.points.shape
-    assert members.observations.points.shape == (3, *FITTED.points.shape)
-    points = np.asarray(HELD_OUT.points)
-    found = members.evaluate(lambda field, z: {"u": field(z)[0]}, points)["u"]
-
-    @eqx.filter_jit
-    def alone(model):
-        return jax.vmap(model.decode, in_axes=(None, 0))(model.encode(FITTED), points)[:, 0]
-
-    for model, row in zip(models, found, strict=True):
-        np.testing.assert_allclose(row, alone(model), rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.slow
-def test_every_member_is_polished(result):
-    polish = pgt.Polish(iterations=2, points=9, evidence=True)
-    training = dataclasses.replace(TRAINING, polish=polish)
-    fitted = reconstructed(training)
-    after, before = (np.asarray(r.members.models.network.layers.readout) for r in (fitted, result))
-    np.testing.assert_array_equal(after[0], fitted.model.network.layers.readout)
-    assert (np.abs(after - before).max(axis=(1, 2)) > 1e-6).all()
-    assert np.abs(after[0] - after[1]).max() > 1e-3
-    assert fitted.summary["polish_seconds"] > 0
 
 
 # ------------------------------------------------------------------------------- wrong input

@@ -179,20 +179,6 @@ NO_PRIOR_SHARE = NO_PRIOR_BUDGET_SHARE * (
 
 
 @pytest.mark.parametrize(
-    ("fall", "correlated", "share"),
-    [(1.0, True, 0.2), (0.9, True, NO_PRIOR_SHARE), (1.0, False, None)],
-)
-def test_a_stalled_fit_of_a_small_model_leaves_its_seconds_to_the_fallback(
-    monkeypatch, fall, correlated, share
-):
-    """A fit that still improves keeps its time, and so does one whose residuals are noise."""
-    monkeypatch.setattr(gauss_newton, "has_correlated_residuals", lambda model, problem: correlated)
-    took, _ = timed(monkeypatch, 100.0, 0.1, has_fallback=True, fall=fall)
-    expected = 100.0 - RESERVED if share is None else 100.0 * share
-    assert expected - 2 * STEP_SECONDS < took <= expected + UNTIL_CHECKED
-
-
-@pytest.mark.parametrize(
     ("best_error", "fall", "noise", "share"),
     [
         (0.05, 1.0, True, 0.2),

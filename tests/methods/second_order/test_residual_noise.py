@@ -131,19 +131,3 @@ def test_readings_are_weighted_by_the_noise_of_their_field():
     assert sizes[0][1] > 10 * sizes[0][0]
     np.testing.assert_allclose(sizes[1][1], sizes[1][0], rtol=1e-6)
     assert found.program is before.program  # nothing is compiled again
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        {"noise": (0.1, 0.12)},
-        {"noise": (0.02, 0.3), "given": 0.1},
-        {"noise": (0.02, 0.3), "likelihood": "student"},
-        {"noise": (1e-6, 1e-4)},
-        {"noise": (0.02, 0.1), "bias": 1.0},  # correlated residuals are not noise
-    ],
-)
-def test_fields_share_one_noise_otherwise(case):
-    found, factors, before, *_ = weighted(**case)
-    assert found is before
-    assert factors.tolist() == [1.0, 1.0]
