@@ -175,10 +175,7 @@ def test_what_no_file_says_is_asked_for(tmp_path):
         assert words in said(found), found.output
 
 
-ODD = (
-    '"', "'", "\\", "\\u0041", "\t", "\x01", "\x1b", "\x7f", "\x85", "\u2028", "\ufeff", "\u200b", "#",
-    "=", "[/]", "{a}", "µ", "温度", "\U0001f600",
-)  # fmt: skip
+ODD = ('"', "'", "\\u0041", "\x01", "\u2028", "#", "[/]", "温度")
 
 
 @pytest.mark.parametrize("odd", ODD, ids=ascii)

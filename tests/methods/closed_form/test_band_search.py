@@ -210,6 +210,7 @@ def waves(noise=0.02):
     return found, fit, error
 
 
+@pytest.mark.slow
 def test_waves_that_satisfy_the_equation_are_taken_where_they_are_more_probable(monkeypatch):
     found, _, error = waves()
     assert error < 0.04

