@@ -110,24 +110,6 @@ def test_taylor_green_solves_navier_stokes():
     assert float(abs(d("u", "x") + d("v", "y")).max()) < 1e-11
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        datasets.heat,
-        datasets.burgers,
-        datasets.travelling_wave,
-        datasets.advected_gaussian,
-        datasets.taylor_green,
-    ],
-)
-def test_units_and_provenance(make):
-    field = make()
-    assert field.attrs["source"]
-    assert field.attrs["equation"]
-    assert all("units" in field[name].attrs for name in field.variables)
-    assert all(variable.dims[0] == "t" for variable in field.data_vars.values())
-
-
 def test_nonsense_is_refused():
     with pytest.raises(InputError, match="diffusivity=-1"):
         datasets.heat(diffusivity=-1)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pgt.core.errors import InputError
-from pgt.geometry import Disk, Formula, Polygon, Rectangle
+from pgt.geometry import Formula, Polygon, Rectangle
 from pgt.geometry.walls import to_walls
 
 
@@ -12,14 +12,6 @@ def test_of_walls_that_lie_on_each_other_the_first_keeps_the_points():
     assert both.walls("a").weights.sum() == pytest.approx(4.0, rel=1e-3)
     with pytest.raises(InputError, match="nothing is left of the wall 'b'"):
         both.walls("b")
-
-
-@pytest.mark.parametrize("radius", [0.3, 0.1])
-def test_small_shapes_end_where_a_large_one_cuts_them(radius):
-    half = Disk((0, 5), radius, name="disk") & Rectangle((0, 10), (0, 10), name="case")
-    assert half.measure() == pytest.approx(np.pi * radius**2 / 2, rel=1e-4)
-    assert half.walls("disk").weights.sum() == pytest.approx(np.pi * radius, rel=1e-6)
-    assert half.walls("case").weights.sum() == pytest.approx(2 * radius, abs=3e-5)
 
 
 def test_walls_that_end_at_a_corner_keep_their_length():

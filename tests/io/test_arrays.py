@@ -188,12 +188,3 @@ def test_structures_are_opened():
     assert set(arrays) == {"rod.x", "rod.T.raw", "rod.T.note", "y"}
     np.testing.assert_array_equal(arrays["rod.T.raw"], [[0.0, 1.0, 2.0]])
     assert arrays["rod.T.note"] is None
-
-
-def test_rows_of_structures_and_deep_ones_are_not():
-    made, deep = io.BytesIO(), {"x": 1.0}
-    for _ in range(2 * arrays._MAX_STRUCTURE_DEPTH):
-        deep = {"a": deep}
-    row = np.array([(1.0,), (2.0,)], dtype=[("x", "f8")])
-    scipy.io.savemat(made, {"row": row, "deep": deep})
-    assert set(read_mat_arrays(made.getvalue()).values()) == {None}

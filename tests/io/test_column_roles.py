@@ -36,13 +36,6 @@ def test_rows_that_words_call_bad_are_hidden(tmp_path, bad):
     np.testing.assert_array_equal(again.values["T"], [20, 21, np.nan])
 
 
-@pytest.mark.parametrize("word", ["Uncertain", "B", "2", ""])
-def test_what_nobody_can_tell_is_not_used(tmp_path, word):
-    path = write(tmp_path, f"{HEADING}0.1,0,20,good\n0.5,0,21,{word}\n")
-    found = survey([path], measured=("T",))
-    assert (found.hidden, found.dialect) == ({}, None)
-
-
 @pytest.mark.parametrize("names", ["S1 S2", "1 2"])
 def test_sensors_without_places_are_not_averaged(tmp_path, names):
     rows = "".join(f"{t},{name},20\n" for t in (0, 60) for name in names.split())
@@ -92,14 +85,6 @@ def test_times_of_day_without_marks_belong_to_the_date(tmp_path, heading, rows):
     found = survey([write(tmp_path, table + "\n")], measured=("u",), axes=("x", "t"))
     assert (found.coords, found.columns["u"]) == (("x", "t"), "T")
     assert found.table.values["t"].tolist() == MINUTE
-
-
-@pytest.mark.parametrize("times", [("0", "60"), ("930", "1000"), ("0970", "1000")])
-def test_other_numbers_beside_a_date_are_numbers(tmp_path, times):
-    rows = "".join(f"2024-03-12,{time},0.1,20\n" for time in times)
-    found = survey([write(tmp_path, "date,time,x,T\n" + rows)])
-    assert found.columns["t"] == "time"
-    assert found.table.values["t"].tolist() == [float(time) for time in times]
 
 
 def test_clocks_that_are_put_back_are_said(tmp_path):

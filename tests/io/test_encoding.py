@@ -98,18 +98,6 @@ def test_an_archive_holds_one_text(tmp_path, names, message):
         read_columns(path, coords=("x",), fields=("u",))
 
 
-def test_an_archive_whose_method_is_unknown_is_refused(tmp_path):
-    path = tmp_path / "a.csv.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a.csv", "x,u\n1,2\n")
-    data = bytearray(path.read_bytes())
-    local, central = data.index(b"PK\3\4"), data.index(b"PK\1\2")
-    data[local + 8] = data[central + 10] = 99
-    path.write_bytes(data)
-    with pytest.raises(InputError, match=r"a\.csv\.zip.*ZIP file cannot be unpacked"):
-        read_columns(path, coords=("x",), fields=("u",))
-
-
 @pytest.mark.parametrize("module", [gzip, bz2, lzma], ids=lambda module: module.__name__)
 @pytest.mark.parametrize(
     "piece", [bytes(1 << 20), b"0.5,0.5,1.0\n" * 80_000], ids=["zeros", "rows"]
@@ -153,20 +141,3 @@ def test_a_packed_file_that_is_damaged_is_said(tmp_path, start):
 )
 def test_cells_in_quotation_marks_may_have_several_lines(text, expected):
     assert list(iterate_lines(io.StringIO(text, newline=""))) == expected
-
-
-@pytest.mark.parametrize(
-    ("heading", "name", "said"),
-    [
-        ("Время;Температура", "cp1251", "Windows-1251"),
-        ("时间;温度", "gb18030", "GB 18030"),
-        ("時間;温度", "shift_jis", "Shift JIS"),
-        ("시간;온도", "euc_kr", "EUC-KR"),
-        ("Čas;Výška", "cp1250", "Windows-1250"),
-        ("Höhe;Température", "cp1252", "Latin-1"),
-    ],
-)
-def test_words_of_headings_tell_the_encoding(tmp_path, heading, name, said):
-    path = tmp_path / "a.csv"
-    path.write_bytes(f"{heading}\n1;2\n".encode(name))
-    assert lines(path) == ([(1, f"{heading}\n"), (2, "1;2\n")], [said])

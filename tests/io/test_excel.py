@@ -62,11 +62,6 @@ def test_dates_and_lengths_of_time_are_text_as_one_writes_it():
     ]  # fmt: skip
 
 
-def test_other_workbooks_are_known_by_name(tmp_path):
-    with pytest.raises(InputError, match=r"not read; save it as .xlsx"):
-        survey([write(tmp_path, b"", "a.xls")])
-
-
 def merged(rows, *areas):
     book = openpyxl.Workbook()
     for row in rows:

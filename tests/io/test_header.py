@@ -5,7 +5,6 @@ import pytest
 from sensor_files import write
 
 from pgt.core.dialect import Dialect
-from pgt.core.errors import InputError
 from pgt.io.header import (
     find_table_lines,
     is_content,
@@ -112,15 +111,3 @@ def places(*names, axes=("x", "t")):
 )
 def test_other_headings_stay_as_they_are(names):
     assert not any(places(*names))
-
-
-def test_without_an_equation_x_and_y_are_as_likely(tmp_path):
-    path = write(tmp_path, "x,0.1,0.5\n0,20.5,21\n60,22.25,23.5\n")
-    assert survey([path]).coords == ("x",)
-    assert survey([write(tmp_path, path.read_text().replace("x", "t"))]).coords == ("x", "t")
-
-
-def test_a_table_on_its_side_is_still_refused(tmp_path):
-    path = write(tmp_path, "x,0.1,0.5,0.1\nt,0,0,60\nT,20.5,21,22.25\n")
-    with pytest.raises(InputError, match="lies on its side"):
-        survey([path], measured=("T",), axes=("x", "t"))

@@ -10,7 +10,6 @@ from pgt.core.errors import InputError
 from pgt.io import read_columns
 from pgt.io.columns import Columns
 from pgt.io.merge import (
-    check_axis_sentinels,
     guess_epoch,
     hide_sentinels,
     merge_tables,
@@ -47,12 +46,6 @@ def test_all_files_count_from_one_moment():
     assert since.values["t"].tolist() == [0.5, 31 / 60]
 
 
-def test_numbers_that_count_from_two_moments():
-    table = one([1.0, 2.0], {"t": "minutes since 2024-03-12 10:00"}, t=[0.0, 1.0])
-    other = one([1.0, 2.0], {"t": "s since 2024-03-12 10:01"}, t=[0.0, 60.0])
-    assert joined(table, other).values["t"].tolist() == [0.0, 1.0, 1.0, 2.0]
-
-
 def test_units_that_do_not_fit():
     with pytest.raises(InputError, match="'u' is in 'K' by the file, but in 'm' by `units`"):
         joined(one([1.0, 2.0], {"u": "K"}), units={"u": "m"})
@@ -86,25 +79,6 @@ def test_days_of_matlab():
     )
 
 
-@pytest.mark.parametrize(("zero", "name"), [(2440587.5, "Julian"), (40587, "modified Julian")])
-def test_days_of_astronomers(zero, name):
-    found = str(guess_epoch(MOMENT / 86400 + np.array([zero, zero + 1])))
-    assert f"the {name} number of the day: if so, t - {zero} are days since 1970" in found
-
-
-@pytest.mark.parametrize(
-    "times", [[0, 60], [0.0, 1e9], [45000, 90000], [np.nan, np.nan], [-5, 5], []]
-)
-def test_times_from_zero_raise_no_doubt(times):
-    assert guess_epoch(np.array(times, float)) is None
-
-
-def test_dates_without_a_century_are_doubted():
-    assert "write them as 2024-03-12" in (guess_epoch(np.array([240312.0, 240313.0])) or "")
-    for times in ([100000.0, 100060.0], [240312.0, 240332.0], [240312.5, 240313.0], [240312.0]):
-        assert guess_epoch(np.array(times)) is None
-
-
 @pytest.mark.parametrize("number", [-9999.0, -999.9, 1e30, -1e30, 9.9e37, 99999.0, -99.99])
 def test_sentinels_are_hidden_and_counted(number):
     values, found = hide_sentinels("T", np.array([20.5, number, 21.0, number]), None)
@@ -135,13 +109,6 @@ def test_what_is_open_is_asked_and_what_was_said_decides():
         hide_sentinels("T", np.array([-700.0, 100.0, -999.9]), None)
     assert hide_sentinels("T", values, ())[1] == {}
     assert hide_sentinels("T", values, (100.0,))[1] == {100.0: 1}
-
-
-def test_a_position_that_stands_for_none_is_refused():
-    with pytest.raises(InputError, match=r"coordinate 'x', row 1, is -9999"):
-        check_axis_sentinels("x", np.array([0.0, -9999.0, 1.0]))
-    for fine in ([0.0, 9999.0, 10000.0], [-9999.0, -9000.0, -8000.0], [-9999.0], [np.nan, 1.0]):
-        check_axis_sentinels("x", np.array(fine))
 
 
 def test_what_a_thermometer_says_before_it_has_measured_is_doubted(tmp_path):

@@ -1,6 +1,5 @@
 """"""
 
-import h5py
 import numpy as np
 import pytest
 import xarray as xr
@@ -68,25 +67,3 @@ def test_what_is_not_valid_is_hidden(tmp_path):
         path = saved(tmp_path, {"u": ("x", values, limits)}, {"x": [0.0, 1.0, 2.0]})
         found = read_columns(path, coords=("x",), fields=("u",))
         np.testing.assert_array_equal(found.values["u"], [1.0, np.nan, np.nan])
-
-
-def test_the_axis_that_is_proposed_is_free(tmp_path):
-    field = ("time", "lat", "lon"), np.ones((2, 2, 3))
-    at = {"time": [0.0, 1.0], "lat": [50.0, 51.0], "lon": [1.0, 2.0, 3.0]}
-    xr.Dataset({"T": field}, at).to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
-    with pytest.raises(InputError, match=r'"x": "lat".*Angles such as .lat. are no lengths'):
-        read_columns(tmp_path / "a.nc", coords=("t",), fields=("T",), columns={"t": "time"})
-    columns = {"t": "time", "x": "lat"}
-    with pytest.raises(InputError, match='"y": "lon"'):
-        read_columns(tmp_path / "a.nc", coords=("x", "t"), fields=("T",), columns=columns)
-
-
-def test_plain_hdf5_has_no_names_for_dimensions(tmp_path):
-    for count in (3, 2):
-        with h5py.File(tmp_path / "a.nc", "w") as file:
-            file["x"], file["t"], file["T"] = np.arange(2.0), np.arange(count), np.ones((2, count))
-        if count == 3:
-            found = read_columns(tmp_path / "a.nc", coords=("x", "t"), fields=("T",))
-            assert found.values["t"].tolist() == [0, 1, 2] * 2
-    with pytest.raises(InputError, match="no names for its dimensions, and two"):
-        read_columns(tmp_path / "a.nc", coords=("x", "t"), fields=("T",))

@@ -63,27 +63,6 @@ def test_blanks_and_exponents_of_instruments():
     assert all(map(is_number_like, cells))
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [("−5.5", -5.5), ("1.5D+03", 1500.0), ("-.5d-1", -0.05), ("101'325.5", 101325.5),
-     ("1\u202f234\u00a0567", 1234567.0), ("2’000", 2000.0)],
-)  # fmt: skip
-def test_other_signs(text, number):
-    assert is_number_like(text)
-    marks = find_number_format([text], Dialect())
-    assert marks.numbers([text], np.array([2]), "u").tolist() == [number]
-
-
-@pytest.mark.parametrize("text", ["20d", "12D4", "1.5D", "5'5", "1'0000", "−"])
-def test_what_only_looks_like_it(text):
-    assert not is_number_like(text)
-
-
-def test_one_mark_for_two_things_is_a_message():
-    with pytest.raises(InputError, match=r"'1,234,567' .* '0,5'"):
-        find_number_format(["1,234,567", "0,5"], Dialect())
-
-
 def test_advice_suits_what_stands_there():
     marks = NumberFormat()
     with pytest.raises(
@@ -94,9 +73,3 @@ def test_advice_suits_what_stands_there():
         marks.numbers(["Mean"], np.array([2]), "x", True)
     with pytest.raises(InputError, match="leave the cell empty"):
         marks.numbers(["warm"], np.array([2]), "u")
-
-
-def test_a_hint_that_cannot_help_is_not_given():
-    with pytest.raises(InputError) as caught:
-        NumberFormat(".", ",").numbers(["1,01,325.5"], np.array([2]), "p")
-    assert "dialect" not in str(caught.value)

@@ -23,14 +23,6 @@ def test_parquet_with_text_or_dates(tmp_path):
             read(path)
 
 
-def test_parquet_with_a_column_twice(tmp_path):
-    path = tmp_path / "table.parquet"
-    twice = pyarrow.Table.from_arrays([pyarrow.array([1.0])] * 3, names=["x", "u", "u"])
-    pyarrow.parquet.write_table(twice, path)
-    with pytest.raises(InputError, match="two columns are named 'u'"):
-        read(path, coords=("x",))
-
-
 def test_parquet_with_decimals_and_whole_numbers(tmp_path):
     path = tmp_path / "table.parquet"
     table = {"x": [1, 2], "t": [0.5, 1.5], "u": [decimal.Decimal("2.25"), None]}
@@ -67,11 +59,3 @@ def test_quantities_below_each_other(tmp_path):
     pd.DataFrame(rows[:0], columns=["t", "x", "variable", "value"]).to_parquet(path)
     with pytest.raises(InputError, match="no rows"):
         survey([path])
-
-
-def test_text_is_read_as_in_any_table(tmp_path):
-    path = tmp_path / "text.parquet"
-    pd.DataFrame({"t": [0.0, 1], "x": [0.1, 0.5], "T": ["21.5 °C", "OVER"]}).to_parquet(path)
-    found = survey([path], measured=("T",))
-    np.testing.assert_array_equal(found.table.values["T"], [21.5, np.nan])
-    assert found.table.units == {"T": "°C"}

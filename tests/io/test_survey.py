@@ -82,26 +82,6 @@ def test_the_table_of_sensors_is_known_among_the_files(tmp_path):
     assert (alone.coords, alone.lacks_places) == (("t",), True)
 
 
-@pytest.mark.parametrize("cell", ["20.5 apples", "20.5±0.1", "(1.5)"])
-def test_what_stands_in_place_of_numbers_is_shown(tmp_path, cell):
-    path = write(tmp_path, f"x,t,T\n0.1,0,{cell}\n0.5,0,{cell}\n")
-    with pytest.raises(
-        InputError, match=rf"column 'T' holds '{re.escape(cell)}': write numbers alone"
-    ):
-        survey([path])
-
-
-def test_days_and_words_of_time_have_their_unit(tmp_path):
-    for name, unit in {"day": "d", "DOY": "d", "hours": "h", "seconds": "s"}.items():
-        found = survey([write(tmp_path, f"{name},depth,T\n152.25,1,20\n152.5,2,21\n")])
-        assert (found.coords, found.fields) == (("z", "t"), ("T",))
-        assert found.table.units == {"t": unit}
-    parts = survey([write(tmp_path, "Year,DOY,Hour,depth,T\n2024,152,6,1,20\n2024,152,7,1,21\n")])
-    assert (
-        parts.columns["t"] == "Year + DOY + Hour"
-    )  # a day alone would put all its hours at one time
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -174,19 +154,6 @@ def test_letters_that_mean_two_things(tmp_path, heading, measured, columns):
     rows = "\n".join(",".join(row.split(",")[: heading.count(",") + 1]) for row in rows.split("\n"))
     found = survey([write(tmp_path, f"{heading}\n{rows}\n", "a.csv")], measured=measured)
     assert found.columns == columns
-
-
-def test_a_letter_beside_a_time_is_asked_for(tmp_path):
-    path = write(tmp_path, "time,x,t\n0,0.1,20.5\n60,0.1,21\n", "a.csv")
-    with pytest.raises(InputError, match=r"'t' and 'time' may both be the time.*\"t\": \"time\""):
-        survey([path], measured=("u",), axes=("x", "t"))
-    found = survey([path], measured=("u",), axes=("x", "t"), columns={"t": "time"})
-    assert found.table.values["u"].tolist() == [20.5, 21]
-
-
-def test_words_that_judge_rows_are_named(tmp_path):
-    found = survey([write(tmp_path, "x,t,T,QC\n0.1,0,20,G\n0.5,0,50,B\n", "a.csv")])
-    assert "the flags in 'QC' are not used" in found.table.notes
 
 
 def test_the_table_of_sensors_names_columns_or_files_of_the_others(tmp_path):

@@ -11,7 +11,7 @@ from pgt.io import read_columns
 from pgt.io.headings import parse_headings
 from pgt.io.selection import select_columns
 from pgt.io.survey import survey
-from pgt.io.table import CellTable, parse_amount
+from pgt.io.table import CellTable
 
 PLACES = {"A": {"x": (0.0, "m"), "y": (1.0, "m")}, "B": {"x": (2.0, "m"), "y": (3.0, "m")}}
 
@@ -119,19 +119,6 @@ def test_units_in_cells_are_those_of_their_column(tmp_path, rows, said):
 def test_cells_that_do_not_fit_are_named(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
         survey([write(tmp_path, text)], measured=("T",))
-
-
-def test_no_reading_among_them_is_hidden(tmp_path):
-    found = survey([write(tmp_path, "t;x;T\n0;1;20 °F\n0;2;OVER\n0;3;\n0;4;70 F\n")])
-    np.testing.assert_allclose(found.table.values["T"], [20, np.nan, np.nan, 70])
-    assert found.table.units["T"] == "°F"
-
-
-@pytest.mark.parametrize(
-    "cell", ["1A", "TC 1", "12:30", "2024-03-12", "5", "", "3 apples", "1d 02:00:00"]
-)
-def test_what_is_no_amount(cell):
-    assert parse_amount(cell) is None
 
 
 READINGS = [(t, s, 20 + s + t / 60, 45 + s) for t in (0, 60, 120) for s in (1, 2)]

@@ -8,16 +8,12 @@ from hypothesis import strategies as st
 from sensor_files import write
 
 from pgt.core.errors import InputError
-from pgt.io import read_columns
 from pgt.io.survey import survey
 from pgt.io.time_stamps import (
-    MIDNIGHT_NOTE,
     elapsed_since,
-    format_ordinal_date,
     format_origin,
     is_time_stamp,
     parse_time_stamps,
-    split_origin,
     unwrap_midnights,
 )
 
@@ -78,12 +74,6 @@ def test_numbers_since_an_origin():
     assert format_origin(np.datetime64("2024-03-12", "us")) == "2024-03-12"
 
 
-def test_units_that_count_from_a_moment():
-    assert split_origin("minutes since 2024-03-12 10:00") == ("minutes", TEN)
-    assert split_origin("s") == ("s", None)
-    assert split_origin("days since the flood") == ("days since the flood", None)
-
-
 @given(st.lists(st.text(alphabet="0123456789-/.: TZ+apmM,", max_size=22), max_size=4))
 def test_any_text_is_a_time_or_refused(cells):
     try:
@@ -117,12 +107,6 @@ def test_clocks_of_two_parts_and_before_zero(cells, heading, expected):
     assert found.tolist() == expected
 
 
-def test_the_heading_says_what_a_date_begins_with():
-    for heading, month in {"Date (dd/mm/yyyy)": 2, "MM/DD/YYYY hh:mm": 1}.items():
-        found = parse_time_stamps(["01/02/2024 10:00"], np.arange(1), "t", None, heading)
-        assert str(found[0]).startswith(f"2024-0{month}-0{3 - month}")
-
-
 @pytest.mark.parametrize(
     ("heading", "rows"),
     [
@@ -141,14 +125,6 @@ def test_a_year_a_day_and_a_time_of_day(tmp_path, heading, rows):
     assert found.table.values["t"].tolist() == [0, 0, 3600]
 
 
-def test_what_is_no_day_of_a_year():
-    for parts in (("2024", "367"), ("24", "7"), ("2024", "soon"), ("2024", "0")):
-        with pytest.raises(InputError, match=r"line 5: .* is not a year"):
-            format_ordinal_date(parts, 5)
-    assert format_ordinal_date(("", "", ""), 5) == ""
-    assert format_ordinal_date(("2024", "366.0", "24"), 5) == "2024-12-31 24"
-
-
 LATE, EARLY = 86340.0, 60.0
 
 
@@ -163,13 +139,3 @@ LATE, EARLY = 86340.0, 60.0
 def test_what_may_be_another_sensor_is_refused(times, x):
     with pytest.raises(InputError, match=r"goes back in time at line .*another sensor"):
         unwrap_midnights(np.array(times), [np.array(x)], np.arange(2, 6))
-
-
-def test_clocks_are_in_seconds_and_said_to_have_passed_midnight(tmp_path):
-    path = write(tmp_path, "Time [h],T@x=0.1,T@x=0.5\n23:59:00,1,2\n00:00:30,3,4\n", "a.csv")
-    read = {"coords": ("x", "t"), "fields": ("T",), "columns": {"t": "Time"}}
-    found = read_columns(path, **read, units={"t": "min"})
-    np.testing.assert_allclose(found.values["t"], [1439.0, 1439.0, 1440.5, 1440.5])
-    assert MIDNIGHT_NOTE in found.notes
-    assert "t converted from s to min" in found.notes
-    assert read_columns(path, **read).units["t"] == "s"

@@ -4,7 +4,6 @@ import errno
 import os
 import re
 import sys
-import xml.etree.ElementTree as ElementTree
 
 import h5netcdf
 import meshio
@@ -212,40 +211,6 @@ def test_what_cannot_be_written(tmp_path, dataset, name, message):
         write_field(dataset, tmp_path / name)
     assert str(caught.value).startswith(str(tmp_path / name))
     assert os.listdir(tmp_path) == ["folder.nc"]
-
-
-def read_vtr(path):
-    """Extent, and the arrays by name, of a file with raw appended data."""
-    head, _, data = path.read_bytes().partition(b'<AppendedData encoding="raw">\n_')
-    root = ElementTree.fromstring(head + b"</VTKFile>")
-    assert (root.get("type"), root.get("header_type")) == ("RectilinearGrid", "UInt64")
-    arrays = {}
-    for array in root.iter("DataArray"):
-        assert array.get("type") == "Float64"
-        start = int(array.get("offset"))
-        size = int(np.frombuffer(data, "<u8", 1, start)[0])
-        arrays[array.get("Name")] = np.frombuffer(data, "<f8", size // 8, start + 8)
-    return root.find(".//Piece").get("Extent"), arrays
-
-
-@pytest.mark.parametrize("axes", [("t", "x"), ("x", "z", "t"), ("t", "z", "y", "x")])
-def test_several_instants_are_numbered(tmp_path, axes):
-    before = field(axes)
-    assert write_field(before, tmp_path / "f & g.vtr") == tmp_path / "f & g.pvd"
-    listed = list(ElementTree.parse(tmp_path / "f & g.pvd").iter("DataSet"))
-    assert [float(entry.get("timestep")) for entry in listed] == before.t.to_numpy().tolist()
-    for index, entry in enumerate(listed):
-        _, arrays = read_vtr(tmp_path / entry.get("file"))
-        order = [axis for axis in "zyx" if axis in axes]
-        snapshot = before.p.isel(t=index).transpose(*order)
-        np.testing.assert_array_equal(arrays["p"], snapshot.to_numpy().ravel())
-    assert len(os.listdir(tmp_path)) == 4
-
-
-def test_capital_letters_in_the_ending(tmp_path):
-    for name in ("a.NC", "b.CSV", "c.VTR"):
-        assert write_field(field(("x",)), tmp_path / name).stat().st_size > 100
-    assert len(read_vtr(tmp_path / "c.vtr")[1]["u"]) == 4
 
 
 def test_scattered_points_are_no_grid(tmp_path):

@@ -10,7 +10,6 @@ from kernel_cases import ALL_KERNELS
 from model_cases import ALL_MODELS
 
 import pgt
-from pgt.core.errors import InputError
 from pgt.core.registry import parts
 from pgt.models.field_model import (
     AbstractNetwork,
@@ -192,22 +191,6 @@ def test_the_halves_are_the_whole(chosen, model, plain):
         return jax.vmap(lambda z: answer(look(context, z), z))(POINTS)
 
     close(run(model), plain)
-
-
-def test_a_variance_is_predicted_or_refused(chosen, model):
-    """In the contract of all: nobody asks for an attribute."""
-    assert model.predicts_variance == (chosen[0].name == "pgt_uncertain")
-
-    def shape_of_variance():  # nothing is compiled to know it
-        return eqx.filter_eval_shape(
-            lambda m: m.log_variance(m.encode(readings()), POINTS[0]), model
-        ).shape
-
-    if model.predicts_variance:
-        assert shape_of_variance() == (2,)
-    else:
-        with pytest.raises(InputError, match="variance_head=True"):
-            shape_of_variance()
 
 
 @eqx.filter_jit

@@ -14,7 +14,6 @@ import textwrap
 import time
 from pathlib import Path
 
-import fresh_python
 import jax
 import numpy as np
 import optax
@@ -316,17 +315,3 @@ def test_the_code_of_a_users_class_is_part_of_the_identity():
 
     assert made(1) == made(1)
     assert "another equation" in describe_difference(made(1), made(2))
-
-
-@pytest.mark.slow
-def test_the_identity_is_equal_in_another_process(before):
-    assert identity() == before
-    script = """
-import sys
-sys.path[:0] = ["tests/common", "tests/problem"]
-from test_checkpoint import identity
-print(sorted(map(str, identity().items())))
-"""
-    again = fresh_python.run("-c", script)
-    assert again.returncode == 0, again.stderr
-    assert again.stdout.strip() == str(sorted(map(str, before.items())))

@@ -9,8 +9,6 @@ The unit of a residual does not hang on a first guess that is far off.
 The size of functions in conditions, from the condition that they stand in.
 """
 
-import dataclasses
-
 import jax
 import numpy as np
 import pytest
@@ -66,66 +64,6 @@ def test_a_wrong_guess_in_a_condition_does_not_set_its_size():
 
 RANDOM = np.random.default_rng(3)
 PLACES, NOISE = RANDOM.uniform(0, 1, (40, 2)), RANDOM.standard_normal(40)
-# SOAP turns the gradient into the eigenvectors of its own square, which rounding decides at first;
-# Adam shows what the problem itself does.
-TRAINING = pgt.Training(
-    steps=16, collocation=32, check_every=5, optimiser="adam", precision="float64", hold_out=0.2
-)
-
-
-@dataclasses.dataclass(frozen=True)
-class Units:
-    """What one unit of the first system is in another; values are shifted by `offset` as well."""
-
-    length: float = 1.0
-    time: float = 1.0
-    offset: float = 0.0
-
-    @property
-    def diffusivity(self) -> float:
-        return self.length**2 / self.time
-
-
-SI, OTHER = Units(), Units(length=1e3, time=1 / 3600, offset=300.0)
-
-
-def rod(units: Units):
-    """Heat in a rod of 0.2 m over 100 s, of unknown diffusivity, in some units."""
-    length, time, diffusivity = 0.2, 100.0, 4e-5
-    x, t = PLACES.T
-    decay = np.exp(-diffusivity * (np.pi / length) ** 2 * time * t)
-    values = 5 * np.sin(np.pi * x) * decay + 0.3 * NOISE
-    readings = Observations.from_arrays(
-        {"x": x * length * units.length, "t": t * time * units.time}, {"u": values + units.offset}
-    )
-    domain = Domain(x=(0, length * units.length), t=(0, time * units.time))
-    pde = pgt.Heat(Unknown(2e-5 * units.diffusivity))
-    model = pgt.PINN(Scaling.fit(readings, domain), width=6, layers=2)
-    # Few iterations: the rounding of 300 K is an error of 3e-7 at first, which grows with every step.
-    polish = pgt.Polish(iterations=21, points=49, evidence=True)
-    training = dataclasses.replace(TRAINING, polish=polish)
-    return pgt.reconstruct(readings, pde, domain, model=model, training=training)
-
-
-def same_history(one, other, rtol: float):
-    assert one.history.sizes["step"] > 1
-    assert one.history.sizes["term"] > 1
-    for name in ("loss", "weight", "held_out"):
-        np.testing.assert_allclose(other.history[name], one.history[name], rtol=rtol, err_msg=name)
-
-
-@pytest.mark.slow
-def test_a_rod_in_metres_and_seconds_or_millimetres_and_hours_around_300_kelvin():
-    """With an unknown coefficient, in training and in the polish under a prior."""
-    one, other = rod(SI), rod(OTHER)
-    same_history(one, other, rtol=1e-4)
-    costs = (np.concatenate([s.costs for s in r.stages]) for r in (one, other))
-    np.testing.assert_allclose(*costs, rtol=1e-4)
-    found = one.parameters["diffusivity"]
-    assert abs(found / 2e-5 - 1) > 1e-2  # it has moved
-    assert other.parameters["diffusivity"] / OTHER.diffusivity == pytest.approx(found, rel=1e-3)
-    field, shifted = (r.grid(x=9, t=5).u.to_numpy() for r in (one, other))
-    np.testing.assert_allclose(shifted - 300, field, atol=1e-3 * np.ptp(field))
 
 
 # -------------------------------------------------------------------------------- the scales

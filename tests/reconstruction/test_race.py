@@ -14,9 +14,7 @@ from pgt.methods.finished_fit import COEFFICIENT_NOT_AT_REST, Fit
 from pgt.methods.first_order.training_loop import _untrained
 from pgt.methods.plan import MIN_ERROR_FOR_LARGER, ROUNDING, choose
 from pgt.nn.trees import cast
-from pgt.problem.assembly import assemble
 from pgt.reconstruction import race
-from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.race import (
     NOT_CONVERGED,
     equation_residual,
@@ -58,24 +56,6 @@ def test_a_model_or_method_that_the_user_named_is_the_only_candidate():
         plan = choose(READINGS, EQUATION, DOMAIN, **named)
         assert len(plan.candidates) == 1
         assert not plan.first.has_fallback
-
-
-def test_what_sines_say_of_these_is_what_a_fit_of_the_others_says():
-    noisy = pgt.sample(pgt.datasets.heat(), n=80, noise=0.1)
-    scaling = pgt.Scaling.fit(noisy, DOMAIN)
-    build = pgt.Features(scaling, count=60, band=(10.0, 3.0))
-
-    def sines(**settings):
-        training = pgt.Training(seconds=30.0, **settings)
-        return assemble(noisy, EQUATION, DOMAIN, model=build, training=training)
-
-    without = fit_task(sines()).held_out_error_without
-    others = sines(hold_out=0.1)
-    assert without is not None
-    assert others.rows_held_out is not None
-    found = fit_task(others)
-    assert found.held_out_error_without is None  # its own error is that of the same readings
-    assert without(others.rows_held_out) == pytest.approx(found.held_out_error, rel=0.2)
 
 
 # ------------------------------------------------------------------- after a small network

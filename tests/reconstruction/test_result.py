@@ -3,7 +3,6 @@
 import jax
 import numpy as np
 import pytest
-import wavy_result
 import xarray as xr
 
 import pgt
@@ -134,21 +133,6 @@ def test_readings_are_predicted_as_they_were_taken(flow):
     ).misfits()
     np.testing.assert_allclose(table["predicted"].iloc[-2:], over_box[:, 1])
     assert flow.predict_readings(at_points.take(np.zeros(0, int))).shape == (0, 3)
-
-
-def test_members_are_asked_one_by_one_or_for_their_mean():
-    result = wavy_result.result_with()
-    each = result.predict_readings(result.held_out, members=True)
-    assert each.shape == (6, 200, 3)
-    said = result.predict_readings(result.held_out)
-    np.testing.assert_allclose(said, each.mean(axis=0))
-    at = result.at(result.held_out.points)
-    np.testing.assert_allclose(said[:, 0], at.u, rtol=1e-5, atol=1e-6)
-    assert result.predict_readings(result.held_out.take(np.zeros(0, int)), members=True).shape == (
-        6,
-        0,
-        3,
-    )
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,6 @@ from typer.testing import CliRunner
 
 import pgt
 from pgt.cli import app
-from pgt.config import load_run
-from pgt.runs.check import prepare
-
-SIREN = ("--set", "model={name='siren', width=8, layers=2}")
 
 
 def command(*words):
@@ -39,11 +35,6 @@ def folder(tmp_path_factory):
     return home_of(tmp_path_factory.mktemp("sixty"), 60)
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    return home_of(tmp_path_factory.mktemp("thirty"), 30)
-
-
 def test_check_says_what_will_happen(folder):
     result = command("check", folder / "run.toml", "--quick")  # test_estimate.py does the rest
     assert result.exit_code == 0, result.output
@@ -68,19 +59,6 @@ def test_readings_outside_the_domain_name_the_file_and_the_line(tmp_path):
     assert result.exit_code == 2
     assert "run.toml" in said(result)
     assert "x" in said(result)
-
-
-def test_a_budget_in_seconds_takes_the_place_of_the_files(home):
-    run = load_run(home / "run.toml", [SIREN[1]])
-    assert prepare(run)[1].first.training.polish.seconds != 7.0
-    assert prepare(run, seconds=7.0)[1].first.training.polish.seconds == 7.0
-    trained = load_run(home / "run.toml", [SIREN[1], "training.polish=false"])
-    assert prepare(trained)[1].first.training.seconds != 7.0
-    assert prepare(trained, seconds=7.0)[1].first.training.seconds == 7.0
-    both = load_run(home / "run.toml", [SIREN[1], "training.steps=300"])
-    training = prepare(both, seconds=7.0)[1].first.training  # some of them for the polish
-    finish = training.polish.seconds if training.polish else 0.0
-    assert training.seconds + finish == pytest.approx(7.0)
 
 
 def test_a_shape_is_drawn_also_where_readings_are_outside(tmp_path):

@@ -3,15 +3,12 @@
 import dataclasses
 import re
 
-import equinox as eqx
 import pytest
 from typer.testing import CliRunner
 
 import pgt
 from pgt.cli import app
 from pgt.config import load_run
-from pgt.config.parts import Parts
-from pgt.nn.trees import count_parameters
 from pgt.runs.check import prepare
 from pgt.runs.estimate import (
     LeastSquaresSize,
@@ -56,16 +53,6 @@ def run_file(tmp_path_factory):
     (folder / "sensors.csv").write_text("\n".join(["x,t,u", *rows]) + "\n")
     (folder / "run.toml").write_text(RUN)
     return folder / "run.toml"
-
-
-def test_what_a_run_file_leaves_out_of_a_pgt_suits_the_problem(run_file):
-    run = load_run(run_file)
-    given = {"width": 4, "heads": 1, "blocks": 1, "decoder_width": 4}
-    parts = Parts(run)
-    suited = pgt.PGT.for_problem(parts.observations, parts.pde, parts.domain, **given)
-    assert eqx.tree_equal(parts.model(0), suited)
-    own = pgt.PGT(suited.scaling, suited.kernel, **given)  # with the class's own number of layers
-    assert count_parameters(own) > count_parameters(suited)
 
 
 def test_check_prints_memory_and_time(run_file):

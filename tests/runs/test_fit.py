@@ -162,19 +162,6 @@ def test_predict_on_a_grid_and_at_points(folder):
     assert float(rows[1].split(",")[2]) == pytest.approx(float(field.u[0, 0]), abs=1e-5)
 
 
-def test_compare_info_and_report(folder):
-    same = command("compare", folder / "out" / "field.nc", folder / "out" / "field.nc")
-    assert same.exit_code == 0, same.output
-    assert "0.000e+00" in same.output
-    info = command("info", folder / "out")
-    assert info.exit_code == 0, info.output
-    assert "54 fitted, 6 held out" in said(info)
-    (folder / "out" / "report.html").unlink()
-    again = command("report", folder / "out")
-    assert again.exit_code == 0, again.output
-    assert (folder / "out" / "report.html").is_file()
-
-
 def test_a_folder_in_use_is_not_overwritten(folder):
     taken = command("fit", folder / "run.toml", "-o", folder / "out", *QUICK, *SIREN)
     assert taken.exit_code == 2
@@ -252,36 +239,6 @@ def test_an_unwritable_folder_is_refused_before_training(tmp_path):
     result = command("fit", tmp_path / "run.toml", "-o", tmp_path / "file" / "out", *QUICK)
     assert result.exit_code == 2
     assert "cannot write" in said(result)
-
-
-@pytest.mark.slow
-def test_error_bars_from_a_run_file(tmp_path, built):
-    """An ensemble: bars in the field, in the page and in the numbers; an unknown has an interval."""
-    write_readings(tmp_path / "sensors.csv")
-    assert command("init", "heat", "-o", tmp_path / "run.toml").exit_code == 0
-    bars = ("--set", "error_bars={name='ensemble', members=2}", "--set", "training.hold_out=0.2")
-    unknown = ("--set", "pde.diffusivity={unknown=true, initial=0.05, positive=true}")
-    built.clear()
-    result = command(
-        "fit", tmp_path / "run.toml", "-o", tmp_path / "out", *QUICK, *bars, *SIREN, *unknown
-    )
-    assert result.exit_code in (0, 3), result.output
-    # A network per member, and one of everything else.
-    assert built == {"domain": 1, "equation": 1, "readings": 1, "network": 2}
-    numbers = json.loads((tmp_path / "out" / "metrics.json").read_text())
-    interval = numbers["intervals"]["diffusivity"]
-    assert interval["lower"] <= interval["value"] <= interval["upper"]
-    assert interval["level"] == 0.9
-    assert "Learnt: diffusivity = " in said(result)
-    assert "with 90 % between" in said(result)
-    assert "with 90 %" in said(command("info", tmp_path / "out"))
-    assert len(numbers["coverage"]["coords"]["level"]["data"]) == 4
-    with xr.open_dataset(tmp_path / "out" / "field.nc") as field:
-        assert (field["u_std"] > 0).any()
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert 'id="error-bars"' in page
-    assert "not estimated" not in page
-    assert "interval of 90\N{NO-BREAK SPACE}%" in page
 
 
 @pytest.mark.parametrize(

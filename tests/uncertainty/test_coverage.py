@@ -16,7 +16,6 @@ from pgt.uncertainty.calibration import (
     MemberCount,
     Predicted,
     calibrate,
-    estimate_noise,
     small_sample_factor,
 )
 from pgt.uncertainty.coverage import bands, compare_with_members, coverage_table, crps
@@ -91,22 +90,6 @@ def asked(slopes):
 
 def readings(x, u, v, **more):
     return Observations.from_arrays({"x": x}, {"u": u, "v": v}, **more).aligned(("u", "v", "p"))
-
-
-def test_members_are_averaged_over_the_box_of_a_reading():
-    x = np.array([1.0, 2.0])
-    fitted = readings(x, [1.5, 6.0], [0.0, np.nan])
-    held_out = readings(x, [1.0, 4.0], [np.nan, 2.5], width={"x": 0.6}, noise={"u": 0.0, "v": 0.25})
-    found = compare_with_members(fitted, held_out, asked([0.5, 1.5]))
-    assert set(found) == {"u", "v"}
-    assert found["u"].mean == pytest.approx(x**2 + 0.09 / 3)
-    assert found["u"].spread == pytest.approx((x**2 + 0.09 / 3) * np.sqrt(0.5))
-    # Of u no noise was given: it is what the fitted readings leave, 0.5 and 2.
-    assert found["u"].sigma == pytest.approx(
-        estimate_noise(np.array([0.5, 2.0]), np.zeros(2)) * np.ones(2)
-    )
-    assert found["v"].readings.tolist() == [2.5]
-    assert found["v"].sigma.tolist() == [0.25]
 
 
 def test_what_clean_readings_are_missed_by_is_no_noise():

@@ -31,11 +31,6 @@ def chebyshev(x, count: int):
     return jnp.stack(values[:count])
 
 
-def tensor(columns: int, rows: int) -> Callable:
-    """All products of polynomials in x and in t, both in [-1, 1]."""
-    return lambda z: jnp.outer(chebyshev(z[0], columns), chebyshev(z[1], rows)).reshape(-1)
-
-
 def mode_in_x(rows: int) -> Callable:
     """sin πx, 0 at both ends, times polynomials in t."""
     return lambda z: jnp.sin(jnp.pi * (z[0] + 1) / 2) * chebyshev(z[1], rows)
@@ -137,36 +132,6 @@ def test_draws_are_mirrored_and_the_covariance_of_coefficients_exact():
     np.testing.assert_array_equal(steps[:8], -steps[8:])
     np.testing.assert_allclose(steps[:, 4:].T @ steps[:, 4:] / 16, covariance[4:, 4:], atol=1e-14)
     np.testing.assert_allclose(many.T @ many / 20_000, covariance, atol=2e-3)
-
-
-@pytest.mark.slow
-def test_fields_drawn_spread_as_regression_on_solutions_of_the_equation():
-    """Quadratics that obey u_t + u_x = 0 are quadratics in x − t: regression with three unknowns.
-
-    Noise is given per reading and very unequal: the good readings decide.
-    """
-    random = np.random.default_rng(2)
-    points = random.uniform(0, 1, (40, 2))
-    sigma = np.where(np.arange(40) < 10, 0.01, 0.3)
-    values = (points[:, 0] - points[:, 1]) ** 2 + sigma * random.standard_normal(40)
-    readings = pgt.Observations.from_arrays(
-        points, values[:, None], coords=("x", "t"), fields=("u",), noise=sigma[:, None]
-    )
-    pde = pgt.Equation("u_t + u_x = 0")
-    fit, members, _ = fitted(readings, pde, tensor(3, 3), samples=4000, noise=0.5)
-    places = np.array([[0.5, 0.5], [0.1, 0.9], [0.9, 0.1], [0.3, 0.4]])
-    drawn = members.evaluate(lambda field, z: {"u": field(z)[0]}, places)["u"]
-
-    def design(points):
-        return np.vander(points[:, 0] - points[:, 1], 3)
-
-    weighted = design(points) / sigma[:, None]
-    covariance = np.linalg.inv(weighted.T @ weighted)
-    expected = np.sqrt(np.einsum("ij,jk,ik->i", design(places), covariance, design(places)))
-    np.testing.assert_allclose(drawn.std(axis=0), expected, rtol=0.1)
-    with jax.enable_x64(True):
-        base = jax.vmap(lambda z: fit.model.decode((), z)[0])(jnp.asarray(places))
-    np.testing.assert_allclose(drawn.mean(axis=0), np.asarray(base), atol=1e-12)
 
 
 # ------------------------------------------------------------------------------ coefficients

@@ -129,20 +129,6 @@ def test_the_law_answers_and_states_its_error(with_law, truth):
     assert any("diffusivity" in text for text in with_law(readings, {"diffusivity": 0.3}).outside)
 
 
-def test_readings_with_a_given_noise_are_not_clean(with_law):
-    field = FAMILY.dataset(FAMILY.draw(jax.random.key(4), NU))
-    given, unknown, clean = (
-        with_law(pgt.sample(field, n=14, noise=noise, seed=1, record_noise=record), NU)
-        for noise, record in ((0.1, True), (0.1, False), (0.0, False))
-    )
-    assert isinstance(given.by, pgt.families.Assimilation)
-    assert given.factor == unknown.factor
-    assert 0.3 < given.expected_error / unknown.expected_error < 3
-    assert clean.expected_error < 0.01 * given.expected_error
-    far = pgt.sample(field, n=14, noise=0.25, seed=1, record_noise=True)
-    assert "in training their noise was up to" in with_law(far, NU).outside[0]
-
-
 def test_many_systems_are_answered_by_the_law_as_one_by_one(with_law):
     at = np.array([[0.2, 0.3], [0.7, 0.9]])
     fields = [FAMILY.dataset(FAMILY.draw(jax.random.key(k), NU)) for k in range(2)]

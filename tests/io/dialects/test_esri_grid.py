@@ -6,7 +6,6 @@ from sensor_files import write
 
 from pgt.core.errors import InputError
 from pgt.io import text
-from pgt.io.dialects.esri_grid import convert_esri_grid
 from pgt.io.survey import survey
 
 HEADER = """\
@@ -29,12 +28,6 @@ def test_cells_from_north_to_south(tmp_path, monkeypatch, looked_at):
     assert values["x"].tolist() == [378938, 378968, 378998] * 2
     assert values["y"].tolist() == [4072390.5] * 3 + [4072360.5] * 3
     np.testing.assert_array_equal(values["h"], [43, 2, 45, 3, np.nan, 100])
-
-
-def test_centres_and_cells_that_are_no_squares():
-    header = ["NCOLS 1", "NROWS 2", "XLLCENTER 0.5", "YLLCENTER 2", "DX 1", "DY 4", "7", "8"]
-    found, _ = convert_esri_grid(list(enumerate(header, 1)), iter(()))
-    assert [line for _, line in found] == ["x y value", "0.5 6.0 7", "0.5 2.0 8"]
 
 
 @pytest.mark.parametrize(

@@ -47,11 +47,3 @@ def test_names_in_every_line_are_the_heading(tmp_path, row):
     assert found.table.values["t"].tolist() == [0, 60, 120]
     assert found.table.values["x"].tolist() == [0.1] * 3
     assert found.table.values["T"].tolist() == [20.5, 21.5, 22.5]
-
-
-def test_a_line_that_differs_is_named(tmp_path):
-    good = "".join(f"t:{n} x:1 T:5\n" for n in range(30))
-    with pytest.raises(
-        InputError, match="line 31 does not have the names of the lines above, t, x"
-    ):
-        survey([write(tmp_path, good + "t:5 T:5 x:1\n")])

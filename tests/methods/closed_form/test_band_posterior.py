@@ -14,8 +14,6 @@ from pgt.methods.closed_form.band_posterior import (
     average_bands,
     deviations,
     draw_members,
-    errors_without,
-    left_out_errors,
     left_out_predictions,
 )
 from pgt.methods.closed_form.band_search import fit_features
@@ -94,19 +92,6 @@ def test_left_out_predictions_do_not_know_their_reading(noisy):
     left_out = np.std(said - readings.values)
     assert misfit < left_out < 1.5 * misfit
     assert np.std(said[:, 0] - heat_at(np.asarray(readings.points))) < 0.05
-
-
-def test_without_some_readings_all_others_are_asked(noisy):
-    readings, found, fit = noisy
-    one, spread = np.array([7]), float(fit.model.scaling.spread[0])
-    said = left_out_predictions(found, readings)[7] - readings.values[7]
-    np.testing.assert_allclose(-spread * errors_without(found, readings, one), said, rtol=1e-9)
-    rows = np.arange(0, 60, 3)
-    alone = left_out_errors(found, readings, None)[0][rows]
-    together = errors_without(found, readings, rows)
-    assert together.shape == rows.shape
-    assert not np.allclose(together, alone, rtol=1e-3)
-    np.testing.assert_allclose(np.std(together), np.std(alone), rtol=0.5)  # both miss the noise
 
 
 # ------------------------------------------------------------------------------ several bands

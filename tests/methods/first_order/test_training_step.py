@@ -19,7 +19,6 @@ from pgt.methods.first_order.training_step import (
     split,
 )
 from pgt.methods.history import median
-from pgt.nn import batched
 from pgt.problem.assembly import Task
 from pgt.problem.field_scales import with_unknown_units
 from pgt.problem.losses import Problem
@@ -202,43 +201,6 @@ def test_a_killed_training_continues_bit_for_bit(trained, monkeypatch, tmp_path)
 
 
 # ------------------------------------------------------------------------------- the result
-
-
-def test_statistics_are_those_of_the_members(result, monkeypatch):
-    points = np.random.default_rng(1).uniform(0, 1, (11, 2))
-    names = ["u", "u_x", "u_xx"]
-    each = []
-    with jax.enable_x64(True):
-        for k in range(3):
-            model = batched.member(result.members.models, k)
-            u = jax.vmap(lambda x, t, m=model: m.decode((), jnp.stack([x, t]))[0])
-
-            def slope(x, t, u=u):
-                return jax.jvp(lambda y: u(y, t), (x,), (jnp.ones_like(x),))[1]
-
-            x, t = jnp.asarray(points.T)
-            curvature = jax.jvp(lambda y, s=slope, t=t: s(y, t), (x,), (jnp.ones_like(x),))[1]
-            each.append([u(x, t), slope(x, t), curvature])
-    table = np.asarray(each)  # member, quantity, point
-    monkeypatch.setattr("pgt.uncertainty.members.MAX_VALUES_AT_ONCE", 12)  # four points at a time
-    found = result.at(points, names, quantiles=(0.05, 0.975))
-    evaluated = result.members.evaluate(lambda field, z: {"u": field(z)[0]}, points)
-    np.testing.assert_allclose(evaluated["u"], table[:, 0], rtol=1e-10)
-    for column, name in enumerate(names):
-        values = table[:, column]
-        expected = {
-            "": values.mean(axis=0), "_std": values.std(axis=0, ddof=1),
-            "_quantile": [values.min(axis=0), values.max(axis=0)],  # of three, the outermost
-        }  # fmt: skip
-        for ending, column_expected in expected.items():
-            np.testing.assert_allclose(found[name + ending], column_expected, rtol=1e-8, atol=1e-12)
-    assert found["quantile"].values.tolist() == [0.05, 0.975]
-    assert len(found.data_vars) == 9
-    assert found.u_quantile.attrs["units"] == found.u_std.attrs["units"] == "K"
-    assert found.u_x_std.attrs["units"] == found.u_x.attrs["units"]
-    grid = result.grid(["u"], quantiles=0.5, x=[points[0, 0]], t=[points[0, 1]])
-    assert grid.u_quantile.item() == pytest.approx(np.median(table[:, 0, 0]))
-    assert set(result.grid(x=2, t=2)) == {"u", "u_std"}
 
 
 def test_summary_and_coefficients(result):

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import pgt
 from pgt.methods.second_order.descent import (
     MAX_DAMPING,
     DescentState,
@@ -17,21 +16,7 @@ from pgt.methods.second_order.descent import (
 )
 from pgt.methods.second_order.least_squares import Residuals, WeightPrior
 from pgt.methods.second_order.residual_rows import RowBlock, RowBlocks
-from pgt.problem.budget import tunes_all_weights
 from pgt.training.settings import Polish
-
-
-@pytest.mark.parametrize(("weights", "whole"), [("all", True), ("decoder", False), (None, False)])
-def test_which_weights_are_tuned(weights, whole):
-    readings, domain = pgt.sample(pgt.datasets.heat(), n=6), pgt.Domain(x=(0, 1), t=(0, 1))
-    scaling = pgt.Scaling.fit(readings, domain)
-    model = pgt.PGT(
-        scaling, pgt.Heat(0.1).kernel(), width=8, blocks=1, heads=2, decoder_width=10,
-        decoder_layers=1,
-    )  # fmt: skip
-    assert tunes_all_weights(model, Polish(weights=weights)) == whole
-    assert tunes_all_weights(pgt.SIREN(scaling, width=4, layers=2), Polish())
-
 
 # ------------------------------------------------------------------------------- descent
 

@@ -1,32 +1,18 @@
 """A second-order fit: its cost, what it changes, when it ends, and how it divides its budget."""
 
 import itertools
-from dataclasses import replace
-from types import SimpleNamespace
 
 import jax
 import numpy as np
 import pytest
 
 import pgt
-from pgt.methods.second_order import gauss_newton
-from pgt.methods.second_order.descent import (
-    ITERATIONS_TO_STALL,
-    has_stopped_improving,
-    is_budget_spent,
-)
 from pgt.methods.second_order.gauss_newton import (
-    ERROR_BAR_FIRST_ITERATIONS,
-    ERROR_BAR_ITERATIONS,
-    NO_PRIOR_BUDGET_SHARE,
     polish,
 )
-from pgt.methods.second_order.least_squares import Residuals
-from pgt.methods.second_order.residual_rows import RowBlock
 from pgt.nn import trees
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
-from pgt.problem import budget
 from pgt.problem.losses import Problem
 from pgt.training.settings import Polish
 
@@ -114,85 +100,3 @@ def test_all_weights_are_fitted_with_fresh_points():
 
 
 # ------------------------------------------------------------------------------- seconds
-
-
-# Seconds of a stage's first iteration, and of each later one, by the clock below.
-FIRST_SECONDS, STEP_SECONDS = 3.0, 0.25
-RESERVED = (
-    ERROR_BAR_FIRST_ITERATIONS * FIRST_SECONDS + ERROR_BAR_ITERATIONS * STEP_SECONDS
-)  # seconds of error bars
-
-
-def timed(monkeypatch, seconds, held_out_error, has_fallback=False, fall=1.0, best_error=np.inf):
-    """(seconds of a fit by a clock that only iterations advance, seconds given to each stage).
-
-    Held-out errors `fall` by that factor with every iteration; `best_error` is the smallest of them.
-    """
-    clock, seconds_given = SimpleNamespace(now=0.0), []
-
-    def descend(
-        residuals,
-        state,
-        settings,
-        held_out_error,
-        report,
-        keep,
-        *,
-        is_over=lambda state: False,
-        **options,
-    ):
-        began = clock.now - state.seconds
-        seconds_given.append(settings.seconds)
-        while not state.is_finished:
-            clock.now += STEP_SECONDS if state.iteration else FIRST_SECONDS
-            iteration, passed = state.iteration + 1, clock.now - began
-            first = state.first_seconds or passed
-            state = replace(
-                state, iteration=iteration, seconds=passed, first_seconds=first, best=state.theta
-            )
-            errors = (*state.best_errors, fall**iteration)
-            state = replace(state, best_iteration=iteration, costs=(1.0,), best_errors=errors)
-            state = replace(state, best_error=best_error)
-            spent = is_budget_spent(state, settings) or is_over(state)
-            state = replace(state, is_finished=has_stopped_improving(state, settings) or spent)
-        return state
-
-    readings = pgt.sample(pgt.datasets.heat(), n=6)
-    model, pde = pgt.PINN(Scaling.fit(readings, DOMAIN), width=2, layers=1), Heat(0.1)
-    problem = Problem.build(readings, pde, (), DOMAIN, model.scaling)
-    rows = RowBlock(lambda theta, x: theta * x, np.ones((1, 1)), np.ones(1))
-    parameters = SimpleNamespace(theta=np.zeros(1), rebuild=lambda theta: (model, pde))
-    found = parameters, Residuals([rows]), lambda theta: held_out_error
-    monkeypatch.setattr(gauss_newton, "build_system", lambda *_: found)
-    monkeypatch.setattr(budget, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    monkeypatch.setattr(gauss_newton, "descend", descend)
-    monkeypatch.setattr(Residuals, "normal_at", lambda residuals, theta: None)
-    settings = Polish(iterations=10**6, seconds=seconds, fresh=0.0)
-    polish(model, pde, problem, settings, readings, has_fallback=has_fallback)
-    return clock.now, seconds_given
-
-
-UNTIL_CHECKED = (ITERATIONS_TO_STALL + 2) * STEP_SECONDS
-NO_PRIOR_SHARE = NO_PRIOR_BUDGET_SHARE * (
-    1 - RESERVED / 100.0
-)  # the share of the seconds without those of error bars
-
-
-@pytest.mark.parametrize(
-    ("best_error", "fall", "noise", "share"),
-    [
-        (0.05, 1.0, True, 0.2),
-        (0.05, 0.9, True, NO_PRIOR_SHARE),
-        (0.05, 1.0, False, NO_PRIOR_SHARE),
-        (0.4, 1.0, True, NO_PRIOR_SHARE),
-    ],
-)
-def test_a_prior_is_used_as_soon_as_readings_are_known_to_be_noisy(
-    monkeypatch, best_error, fall, noise, share
-):
-    """Not while the error falls, nor if residuals are correlated, nor while they are large."""
-    monkeypatch.setattr(gauss_newton, "resembles_noise", lambda model, problem: noise)
-    _, given = timed(monkeypatch, 100.0, 0.1, fall=fall, best_error=best_error)
-    under_prior = next(seconds for seconds in given if seconds != 100.0)
-    left = 100.0 - 100.0 * share - RESERVED
-    assert under_prior == pytest.approx(left, abs=UNTIL_CHECKED)

@@ -15,7 +15,7 @@ from pgt import (
     Unknown,
 )
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.methods.solver.forward import is_determined, scaled_by_conditions, solved_forward
+from pgt.methods.solver.forward import is_determined, solved_forward
 from pgt.methods.solver.statement import statement_on
 from pgt.methods.solver.time_stepping import OutOfTime
 
@@ -81,19 +81,6 @@ def test_the_better_solution_is_kept_when_the_seconds_are_used_up():
     assert float(found.errors.max()) == min(errors)
     with pytest.raises(OutOfTime):
         forward(*CASES["heat"][:3], check_time=check_time)
-
-
-def test_conditions_tell_the_size_of_fields():
-    wave = Equation("q = 5*u_x", "u_t = q_x", fields=("u", "q"))
-    conditions = [Initial(u="300 + 20*sin(pi*x)"), Dirichlet("x", u=300.0)]
-    neutral = Scaling.fit(Observations.none(("x", "t"), wave.fields), LINE)
-    with beside_numpy():
-        problem = statement_on(LINE, wave, conditions, neutral)
-        scaling, is_known = scaled_by_conditions(problem, neutral)
-    assert is_known.tolist() == [True, False]
-    assert 295 < scaling.mean[0] < 320
-    assert 2 < scaling.spread[0] < 20
-    assert scaling.spread[1] == 1.0
 
 
 @pytest.mark.parametrize(
