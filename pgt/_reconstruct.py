@@ -276,7 +276,7 @@ def _best_answer(plan: Plan, folder: Path | None, progress: bool | None, began: 
                 task, best, next_candidate, began, folder, progress
             )
         except Unsolvable:
-            if next_candidate is None:
+            if next_candidate is None and best is None:
                 raise
             record[index]["outcome"] = f"not kept: {NO_SOLUTION}"
             continue
@@ -289,7 +289,7 @@ def _best_answer(plan: Plan, folder: Path | None, progress: bool | None, began: 
         if not reason:
             break
         record[index]["outcome"] = f"the next candidate is tried: {reason}"
-    assert best is not None  # the last candidate answers or raises
+    assert best is not None  # otherwise the last candidate raised
     for index, entry in enumerate(record):
         entry.setdefault("outcome", "kept" if index == best_index else "not tried")
     if record[best_index]["outcome"] != "kept":
