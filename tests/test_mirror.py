@@ -16,6 +16,7 @@ PLAIN = {
     "core/provenance.py",
     "core/stage.py",
     "__main__.py",
+    "io/simulation_text.py",
     "methods/finished_fit.py",
 }
 # What crosses modules: the pages in a browser, runs from a table to the report, and files that are
