@@ -21,7 +21,7 @@ PLAIN = {
 }
 # What crosses modules: the pages in a browser, runs from a table to the report, and files that are
 # wrong in every way.
-WIDER = {"report/test_viewer.py", "end_to_end/test_fits.py"} | {
+WIDER = {"report/test_viewer.py", "end_to_end/test_fits.py", "io/test_table.py"} | {
     f"runs/test_broken_{what}.py" for what in ("inputs", "keys")
 }
 
