@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import pgt
 from pgt.inference.likelihood import (
     FREEDOM,
     KNEE,
@@ -60,25 +59,6 @@ def test_the_noise_is_found_among_outliers_and_hidden_readings():
     assert float(misfit_size("student", rows, mask)) == pytest.approx(0.2, rel=0.2)
     assert float(misfit_size("gauss", rows, mask)) > 100
     assert float(noise_scale(rows[:0], mask[:0])) == 0.0
-
-
-# ------------------------------------------------------------------------------- a fit
-
-SIGMA = 0.03  # of the spread
-
-
-def truth(x, t):
-    return np.exp(-0.1 * np.pi**2 * t) * np.sin(np.pi * x)
-
-
-def readings(outliers: bool):
-    random = np.random.default_rng(1)
-    x, t = random.uniform(0, 1, (2, 100))
-    clean = truth(x, t)
-    sigma = SIGMA * clean.std()
-    values = clean + sigma * random.standard_normal(100)
-    values[::20] += outliers * 20 * sigma * np.array([1, -1, 1, 1, -1])
-    return pgt.Observations.from_arrays({"x": x, "t": t}, {"u": values})
 
 
 # ------------------------------------------------------------------------------- significance

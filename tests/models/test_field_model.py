@@ -277,20 +277,6 @@ def test_a_network_needs_no_more_than_three_methods():
         network.log_variance(None, jnp.zeros(2))
 
 
-# ------------------------------------------------------------------------------- frame
-
-
-@eqx.filter_jit
-def standardised(model, observations, points):
-    """The field in units of its spread, about its mean."""
-    context = model.encode(observations)
-    values = jax.vmap(lambda z: model.decode(context, z))(points)
-    return model.scaling.standardise(values)
-
-
-# ------------------------------------------------------------------------- one network, two systems
-
-
 # ----------------------------------------------------------------------------- what a network is given
 
 

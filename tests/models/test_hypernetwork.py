@@ -47,9 +47,6 @@ def test_with_the_law_of_sound_every_wave_solves_the_wave_equation():
     np.testing.assert_allclose(over_tt, speed**2 * over_xx, rtol=1e-3, atol=1e-2)
 
 
-# ------------------------------------------------------------------------------- co moving
-
-
 # ------------------------------------------------------------------------------- hypernetwork
 
 # Compiled: operation by operation each of them takes seconds.

@@ -80,9 +80,3 @@ def test_derivatives_of_all_orders_go_round():
         found = [jax.vmap(function)(x) for function in derived]
     round_about = [np.sin(x), np.cos(x), -np.sin(x), -np.cos(x), np.sin(x)]
     np.testing.assert_allclose(found, round_about, atol=1e-15)
-
-
-# ------------------------------------------------------------------------------- sine layers
-
-
-# ------------------------------------------------------------------------------- gabor

@@ -60,6 +60,3 @@ def test_products_of_matrices_keep_all_digits_of_single_precision():
         traced = jax.make_jaxpr(lambda a: a @ a)(jnp.ones((2, 2)))
     (product,) = traced.eqns
     assert product.params["precision"] == (jax.lax.Precision.HIGHEST, jax.lax.Precision.HIGHEST)
-
-
-# ------------------------------------------------------------------------------- compilation

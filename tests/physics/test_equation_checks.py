@@ -146,6 +146,3 @@ def test_what_is_no_number_in_a_part_of_the_domain_is_refused(text):
 def test_what_depends_on_the_field_is_for_the_fit_to_say(pde):
     check_defined(pde, BOX)
     assert not undefined(pde, BOX.even(8)).any()
-
-
-# ------------------------------------------------------------------------------- equivalence

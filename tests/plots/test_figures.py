@@ -159,6 +159,3 @@ def test_a_folder_is_no_place_for_a_picture(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="name another place"):
         plots.save(Figure(), "")
-
-
-# ------------------------------------------------------------------------------- unseen systems

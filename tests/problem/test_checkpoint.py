@@ -3,18 +3,9 @@
 A run is what decides its result: whatever is changed, it is another one, and that is said.
 """
 
-import os
-import random
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import textwrap
-import time
-from pathlib import Path
 
-import jax
 import numpy as np
 import optax
 import pytest
@@ -24,107 +15,10 @@ from pgt.core.folder_lock import lock_folder
 from pgt.physics import Heat
 from pgt.problem.assembly import assemble
 from pgt.problem.checkpoint import (
-    POLISH_FILE,
     TRAINING_FILE,
     describe_difference,
     identity_of,
 )
-
-ROOT = Path(__file__).parents[2]
-SCRIPT = """
-    import sys
-    import numpy as np
-    import pgt
-    from pgt.nn.scaling import Scaling
-    from pgt.physics import Heat
-
-    class Mine(Heat):
-        "An equation of the user's own: resuming must not need to know its class."
-
-    random = np.random.default_rng(0)
-    points = random.uniform(0, 1, (30, 2))
-    values = np.sin(3 * points[:, :1]) + random.normal(0, 0.05, (30, 1))
-    readings = pgt.Observations.from_arrays(points, values, coords=("x", "t"), fields=("u",))
-    domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    pde = Mine(pgt.Unknown(0.2, positive=True))
-    model = pgt.PGT(Scaling.fit(readings, domain), pde.kernel(), width=8, blocks=1, heads=2,
-                    decoder_width=8, decoder_layers=1)
-    folder, checkpoint, stage = sys.argv[1:]
-    steps, finish = 300, False
-    if stage == "polish":
-        import pgt.problem.checkpoint
-
-        pgt.problem.checkpoint.SECONDS_BETWEEN = 0.0
-        steps, finish = 3, pgt.Polish(iterations=60, patience=100, points=25, fresh=0.5)
-        model = pgt.PINN(Scaling.fit(readings, domain), width=6, layers=2)
-    training = pgt.Training(steps=steps, collocation=16, check_every=3, polish=finish, patience=10.0)
-    result = pgt.reconstruct(readings, pde, domain, model=model, training=training, progress=False,
-                             checkpoint=checkpoint)
-    result.save(folder)
-"""
-
-
-def started(folder, checkpoint, stage):
-    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(folder), str(checkpoint), stage]
-    quickly = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}  # compiling is all that takes time here
-    environment = os.environ | {"PYTHONPATH": str(ROOT)} | quickly
-    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-
-
-def finished(process):
-    _, errors = process.communicate(timeout=100)
-    assert process.returncode == 0, errors
-
-
-FILES = {"train": f"{TRAINING_FILE}.safetensors", "polish": f"member_0/{POLISH_FILE}.safetensors"}
-
-
-@pytest.mark.parametrize(
-    ("stage", "times"),
-    [
-        pytest.param(*each, marks=pytest.mark.slow)
-        for each in (("polish", 1), ("train", 1), ("train", 3))
-    ],
-)
-def test_a_killed_run_gives_the_same_result(tmp_path, stage, times):
-    folder, progress = tmp_path / "killed", tmp_path / "progress"
-    whole = started(tmp_path / "whole", tmp_path / "other", stage)
-    pauses = random.Random(time.time_ns())
-    killed = 0
-    for _ in range(times):
-        process = started(folder, progress, stage)
-        file = progress / FILES[stage]
-        before = file.stat().st_mtime_ns if file.exists() else 0
-        # Killed a random moment after its first new checkpoint, perhaps in the middle of another.
-        while process.poll() is None:
-            if file.exists() and file.stat().st_mtime_ns > before:
-                time.sleep(pauses.uniform(0, 0.05))
-                break
-            time.sleep(0.002)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        killed += process.returncode == -signal.SIGKILL
-    assert killed == times, "the run ended before it could be killed: give it more steps"
-    finished(started(folder, progress, stage))
-    finished(whole)
-
-    class Mine(Heat):
-        pass
-
-    Mine.__qualname__ = "Mine"
-    ours, theirs = (
-        pgt.Reconstruction.load(f, classes=[Mine]) for f in (folder, tmp_path / "whole")
-    )
-    for a, b in zip(*(jax.tree.leaves((r.model, r.pde)) for r in (ours, theirs)), strict=True):
-        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
-    assert [(s.name, s.costs, s.ended) for s in ours.stages] == [
-        (s.name, s.costs, s.ended) for s in theirs.stages
-    ]
-    lengths = [len(stage.costs) for stage in ours.stages]
-    assert (max(lengths, default=0) > 1) == (stage == "polish")
-    for name in ours.history:
-        np.testing.assert_array_equal(ours.history[name], theirs.history[name])
-
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 

@@ -62,6 +62,3 @@ def test_a_step_does_not_depend_on_budget_and_held_out_readings():
     assert other.of_a_step() == plain.of_a_step() == plain
     assert hash(other.of_a_step()) == hash(plain)
     assert replace(plain, collocation=8).of_a_step() != plain
-
-
-# ------------------------------------------------------------------------------- error bars

@@ -107,6 +107,3 @@ def test_a_network_far_from_the_map_estimate_is_moved_there_and_drawn_around():
     assert drawn.record["leave_one_out"]
     middle = np.mean(np.asarray(jax.tree.leaves(drawn.stacked[0].direction)[0]), axis=0)
     np.testing.assert_allclose(middle, jax.tree.leaves(model.direction)[0], atol=1e-9)
-
-
-# ------------------------------------------------------------------------------- left-out readings

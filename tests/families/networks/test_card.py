@@ -8,7 +8,6 @@ import pytest
 from made_pretrained import FAMILY
 
 from pgt.families.networks import card as module
-from pgt.families.networks.card import Card
 from pgt.families.networks.readout import misfit
 from pgt.families.sensing import KernelGuide, NodeGrid, Sensing, sense
 
@@ -35,18 +34,6 @@ def test_the_smaller_error_answers_at_the_usual_number_of_readings(noisy, better
 
 
 # ------------------------------------------------------------------------------- the card
-
-
-def card(**changes):
-    rows = {"clean_median": 0.01, "clean_tenth": 0.1, "noisy_median": 0.04, "noisy_tenth": 0.2}
-    found = {
-        "family": "heat", "ranges": {}, "number_ranges": [], "sensing": Sensing(), "kernel": "none",
-        "steps": 1, "seconds": 1.0, "seed": 0, "provenance": {},
-        "errors": {"16": rows, "64": {k: v / 4 for k, v in rows.items()}},
-        "factors": {"16": {"clean": 2.0, "noisy": 3.0}, "64": {"clean": 0.5, "noisy": 3.0}},
-        "misfit": 0.1,
-    }  # fmt: skip
-    return Card(**(found | changes))
 
 
 @pytest.mark.slow

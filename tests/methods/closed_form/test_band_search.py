@@ -184,9 +184,6 @@ def test_an_equation_that_has_no_value_for_the_readings_says_so():
         fitted(readings, pde, domain, count=6, band=3.0)
 
 
-# ------------------------------------------------------------------------- the climb
-
-
 # ------------------------------------------------------------- functions that satisfy the equation
 
 

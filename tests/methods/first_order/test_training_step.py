@@ -233,6 +233,3 @@ def test_members_are_saved_and_loaded(result, tmp_path):
     assert again.grid(**asked).identical(result.grid(**asked))
     assert again.residual(x=3, t=3).identical(result.residual(x=3, t=3))
     assert again.summary == result.summary
-
-
-# ------------------------------------------------------------------------------- wrong input

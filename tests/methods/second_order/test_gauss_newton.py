@@ -97,6 +97,3 @@ def test_all_weights_are_fitted_with_fresh_points():
     assert costs[-1] < 0.1 * costs[0]
     old, new = (jax.tree.leaves(m.network.embed_value)[0] for m in (model, after))
     assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-4
-
-
-# ------------------------------------------------------------------------------- seconds
