@@ -74,3 +74,8 @@ def test_holes_in_the_truth_do_not_count_but_a_lost_estimate_does():
 def test_mismatches_are_refused(estimate, message):
     with pytest.raises(InputError, match=message):
         metrics.compare(TRUTH, estimate)
+
+
+def test_zero_truth_is_refused():
+    with pytest.raises(InputError, match="'u' is zero everywhere"):
+        metrics.relative_l2(TRUTH * 0, TRUTH)

@@ -110,3 +110,10 @@ def test_what_is_missing_of_a_folder_is_said(quick, simulations, options, said):
     found = run(simulations, "-o", simulations / "mine.safetensors", *options)
     assert found.exit_code == 2
     assert said in " ".join(found.output.split())
+
+
+def test_unfinished_work_is_not_lost(quick, tmp_path):
+    (tmp_path / "mine.progress").mkdir()
+    found = run("heat", "-o", tmp_path / "mine.safetensors")
+    assert found.exit_code == 2
+    assert "--resume" in found.output

@@ -55,3 +55,12 @@ def test_brackets_in_the_names_of_files_are_no_markup(tmp_path, monkeypatch):
         refused = command(*words)
         assert refused.exit_code == 2, refused.output
         assert "[/a]" in refused.output
+
+
+def test_init_does_not_overwrite(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text("mine")
+    result = command("init", "heat", "-o", path)
+    assert result.exit_code == 2
+    assert "exists already" in said(result)
+    assert path.read_text() == "mine"

@@ -1,9 +1,12 @@
 """Values that are written as tables."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from pgt.config.condition_text import PositiveUnknown, UnknownCoefficient
+from pgt.config.condition_text import Curve, PositiveUnknown, UnknownCoefficient
 
 
 def unknown(**keys):
@@ -41,3 +44,18 @@ def test_contradictions_are_refused(keys, message):
 def test_what_is_neither_number_nor_function_is_refused(keys, said):
     with pytest.raises(ValueError, match=said):
         UnknownCoefficient.model_validate({"unknown": True} | keys)
+
+
+def test_a_table_is_the_pair_that_conditions_take():
+    at, values = Curve.model_validate({"at": [0, 0.5, 2], "values": [3, 2, 1]}).table(
+        Path(), lambda: ({}, {})
+    )
+    np.testing.assert_array_equal(at, [0, 0.5, 2])
+    np.testing.assert_array_equal(values, [3, 2, 1])
+    with pytest.raises(ValidationError, match="two or more places in increasing order"):
+        Curve.model_validate({"at": [0, 0], "values": [3, 2]})
+
+
+def test_only_a_text_takes_a_function():
+    with pytest.raises(ValueError, match="equations as text"):
+        TypeAdapter(PositiveUnknown).validate_python({"unknown": True, "of": ["x"]})

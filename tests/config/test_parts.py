@@ -216,3 +216,8 @@ def test_dates_count_as_the_readings_do(parts_of, t):
 def test_mistakes_name_file_line_and_key(parts_of, t, stamps, words):
     with pytest.raises(InputError, match=words):
         _ = parts_of(t, stamps=stamps).domain
+
+
+def test_readings_outside_the_dates_are_refused(parts_of):
+    with pytest.raises(InputError, match="outside"):
+        _ = parts_of('["2024-03-01", "2024-03-02"]').observations

@@ -4,9 +4,11 @@ import subprocess
 import sys
 
 import pytest
+from pydantic import ValidationError
 from run_files import HEAT, build_all, loader
 
 import pgt
+from pgt.config.run import DomainSection, ObservationsSection
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +76,18 @@ u = 20"""
     assert isinstance(wall.coefficient, pgt.Unknown)
     assert wall.coefficient.positive
     assert wall.relative
+
+
+READINGS = {"file": "a.csv", "coords": ["x", "t"], "fields": ["u", "v"]}
+
+
+def test_a_domain_without_axes_is_refused():
+    with pytest.raises(ValidationError, match="no axis has bounds"):
+        DomainSection.model_validate({})
+
+
+def test_noise_is_a_number_or_the_name_of_a_column():
+    noise = {"u": 0.5, "v": "sigma"}
+    assert ObservationsSection.model_validate(READINGS | {"noise": noise}).noise == noise
+    with pytest.raises(ValidationError, match="'x' is not a field"):
+        ObservationsSection.model_validate(READINGS | {"noise": {"x": 0.5}})

@@ -4,10 +4,12 @@ import os
 
 import pytest
 
+from pgt.core.errors import InputError
 from pgt.core.files import (
     TEMPORARY_PREFIX,
     in_one_piece,
     remove_unfinished,
+    require_writable,
 )
 
 
@@ -69,3 +71,9 @@ def test_what_nobody_finished_is_removed(tmp_path):
     assert len(list((tmp_path / "below").iterdir())) == 1
     remove_unfinished(tmp_path, below=True)
     assert list((tmp_path / "below").iterdir()) == []
+
+
+def test_a_folder_below_a_file_is_refused_with_the_remedy(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot write to .*file/out .*another folder with -o"):
+        require_writable(tmp_path / "file" / "out")

@@ -108,3 +108,14 @@ def test_what_books_write(written, plain):
 def test_signs_that_are_not_read_have_a_hint(text, hint):
     with pytest.raises(InputError, match=hint):
         parse_equation(text)
+
+
+def test_formulas_know_functions_of_two_and_equations_do_not():
+    assert parse("atan2(y, x)") == Binary("atan2", Name("y"), Name("x"))
+    least = Binary("min", Binary("min", Name("x"), Name("y")), Number(3.0))
+    assert parse("min(x, y, 3)") == least
+    for text in ("max(x)", "atan2(x, y, 1)", "min", "max(x, )", "atan2(y x)"):
+        with pytest.raises(InputError):
+            parse(text)
+    with pytest.raises(InputError, match="Unknown function 'max'"):
+        parse_equation("u_t = max(u, 0)")

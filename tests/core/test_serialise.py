@@ -256,3 +256,10 @@ def test_a_crash_between_the_two_files_is_harmless(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         save(tmp_path, "state", {"step": 2, "other": np.ones(4)})
     assert load(tmp_path, "state")["step"] == 2
+
+
+def test_own_classes_must_be_passed(tmp_path):
+    save(tmp_path, "own", Pair(1, 2))
+    with pytest.raises(InputError, match=r"own\.safetensors.*Pair.*classes=\[Pair\]"):
+        load(tmp_path, "own")
+    assert load(tmp_path, "own", classes=[Pair]) == (1, 2)

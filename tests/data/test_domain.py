@@ -85,3 +85,10 @@ def test_a_position_in_an_obstacle_is_refused():
     assert domain.instants({"x": -0.9, "y": 0.9}).free == ("t",)
     with pytest.raises(InputError, match=r"x = 0\.1, y = 0, t = 0 is outside the shape"):
         domain.instants({"x": 0.1, "y": 0.0})
+
+
+def test_unknown_axis_and_bad_dictionary():
+    with pytest.raises(InputError, match="no axis 'z', only x"):
+        Domain(x=(0, 1)).bounds("z")
+    with pytest.raises(InputError, match="bounds"):
+        Domain.from_dict({"x": [0, 1]})

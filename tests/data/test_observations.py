@@ -271,3 +271,9 @@ def test_sample_skips_holes_and_refuses_nonsense():
         sample(truth, n=3, noise=-0.1)
     with pytest.raises(InputError, match="`noise` names 'v'"):
         sample(truth, n=3, noise={"v": 0.1})
+
+
+def test_duplicates_are_named():
+    points = {"x": [1.0, 0.0, 2.0, -0.0], "t": [0.0, 0.0, 0.0, 0.0]}
+    with pytest.raises(InputError, match="rows 1 and 3 both measure 'u'"):
+        Observations.from_arrays(points, {"u": [1.0, 2.0, 3.0, 4.0]})

@@ -8,6 +8,7 @@ from pgt.data import Domain
 from pgt.data.query_points import (
     as_axes,
     as_points,
+    check_either,
     require_grid,
     require_points,
     with_fixed,
@@ -75,3 +76,15 @@ def test_dates_are_counted_as_the_time_of_the_domain_is():
     assert as_axes({"t": "2024-03-12T01:30"}, hours)["t"].tolist() == [1.5]
     with pytest.raises(InputError, match="is in 's' and says no moment from which it counts"):
         as_axes({"t": ["2024-03-12"]}, Domain(t=(0, 5), units={"t": "s"}))
+
+
+def test_points_and_a_grid_are_not_asked_for_at_once():
+    check_either("band", None, {"x": 3})
+    check_either("band", [[0.5]], {})
+    with pytest.raises(InputError, match=r"band: write either points, or the axes"):
+        check_either("band", [[0.5]], {"x": 3})
+
+
+def test_an_axis_has_no_billion_positions():
+    with pytest.raises(InputError, match="at most 100,000,000 positions"):
+        as_axes({"x": 10**9}, BOX)

@@ -47,3 +47,16 @@ def test_every_combination_of_the_dimensions_is_a_row():
     rows = set(zip(points["x"], points["t"], values["u"], values["v"], strict=True))
     assert (1.0, 20.0, 5.0, 8) in rows
     assert len(rows) == 6
+
+
+@pytest.mark.parametrize(
+    ("dataset", "message"),
+    [
+        (xr.DataArray([1.0]), "to_dataset"),
+        (xr.Dataset({"u": ("depth", [1.0])}, {"x": 0.0}), "dimension 'depth'"),
+        (xr.Dataset({"u": 1.0}), "no coordinate named"),
+    ],
+)
+def test_datasets_without_places(dataset, message):
+    with pytest.raises(InputError, match=message):
+        flatten(dataset, None)

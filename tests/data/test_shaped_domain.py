@@ -111,3 +111,23 @@ def test_a_shape_needs_axes_of_space():
         pgt.Domain(x=(0, 1), y=(0, 1)).wall("disk")
     with pytest.raises(InputError, match="has no shape"):
         pgt.Domain(x=(0, 1), y=(0, 1)).distance([[0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("width", "said"), [(1e-5, "too thin for its box"), (1e-8, "walls closer to each other than")]
+)
+def test_a_ring_that_is_too_thin_is_called_so(width, said, monkeypatch):
+    monkeypatch.setattr(
+        "pgt.data.shape_points.MAX_POINTS_TRIED", 1 << 16
+    )  # as with the many points, only sooner
+    ring = pgt.shapes.Disk(radius=0.9, name="rim") - pgt.shapes.Disk(
+        radius=0.9 - width, name="bore"
+    )
+    with pytest.raises(InputError, match=said):
+        pgt.Domain(x=(-1, 1), y=(-1, 1), shape=ring).even(100)
+
+
+def test_a_formula_thinner_than_its_grid_is_refused():
+    thin = pgt.shapes.Formula("abs(sqrt(x^2 + y^2) - 0.9) - 0.0005")
+    with pytest.raises(InputError, match=r"0\.0014. of the box .* walls were found around 0\.000"):
+        pgt.Domain(x=(-1, 1), y=(-1, 1), shape=thin)

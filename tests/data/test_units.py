@@ -7,12 +7,13 @@ import pgt
 from pgt.core.arguments import Powers
 from pgt.core.errors import InputError
 from pgt.data.units import (
+    amount,
     conversion,
     factor,
     in_units,
     same_unit,
 )
-from pgt.io import read_columns, read_observations
+from pgt.io import read_columns, read_observations, read_points
 
 DIFFERENT = [
     ("mm", "m", 1e-3),
@@ -151,3 +152,20 @@ def test_amounts_become_numbers_of_the_problem(text, units, powers, number):
 def test_what_does_not_fit_names_both(text, units, powers, words):
     with pytest.raises(InputError, match=words):
         in_units(text, units, powers)
+
+
+def test_points_and_field_must_agree(tmp_path):
+    path = tmp_path / "points.nc"
+    points = xr.Dataset({"x": ("point", [0.0, 500.0], {"units": "mm"})})
+    points.to_netcdf(path, engine="h5netcdf")
+    assert read_points(path, ("x",), units={"x": "mm"}).tolist() == [[0.0], [500.0]]
+    assert read_points(path, ("x",), units={"x": "m"}).tolist() == [[0.0], [0.5]]
+    with pytest.raises(InputError, match=r"points\.nc: 'x' is in 'mm' by the file.*'s' by `units`"):
+        read_points(path, ("x",), units={"x": "s"})
+
+
+@pytest.mark.parametrize("text", ["sin(x)", "2", "m/s", "2 apples", "", "1e5", "2*x", "3 - u"])
+def test_other_texts_are_no_amounts(text):
+    assert amount(text) is None
+    with pytest.raises(InputError, match="no number with a unit"):
+        in_units(text, {"x": "m"})

@@ -213,3 +213,18 @@ def test_a_guess_is_said_and_found_where_the_law_is_known(network, readings):
     assert "diffusivity is unknown: 0.05 is its first guess" in network(readings, unknown).outside
     found = pgt.families.assimilate(ROD, readings, unknown)
     assert found.coefficients["diffusivity"] == pytest.approx(0.02, rel=1e-2)
+
+
+OTHERS = [
+    pgt.Heat(0.02, source=1.0),
+    pgt.AdvectionDiffusion(1.0, 0.02),
+    pgt.AllenCahn(0.02, 1.0),
+    pgt.Equation("u_t = diffusivity*u_xx - u", diffusivity=0.02),
+]
+
+
+@pytest.mark.parametrize("pde", OTHERS)
+def test_another_equation_with_a_coefficient_of_that_name_is_said(network, readings, pde):
+    assert "the equation is not that of the family 'heat'" in network(readings, pde).outside
+    with pytest.raises(pgt.InputError, match="not that of the family 'heat'"):
+        pgt.families.assimilate(ROD, readings, pde)

@@ -113,3 +113,8 @@ def test_a_file_that_lacks_something_is_named(tmp_path, broken, message):
     broken(good).to_netcdf(tmp_path / "b.nc", engine="h5netcdf")
     with pytest.raises(pgt.InputError, match=message):
         read(tmp_path)
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    with pytest.raises(pgt.InputError, match="there is no NetCDF file"):
+        read(tmp_path)

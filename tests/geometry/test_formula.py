@@ -51,3 +51,11 @@ def test_corners_of_a_formula_are_not_cut_off(text, area, length, corners):
     assert shape.measure() == pytest.approx(area, rel=1e-4)
     assert shape.walls().weights.sum() == pytest.approx(length, rel=1e-4)
     assert len(shape.corners()) == corners
+
+
+def test_limits_that_cut_a_formula_off_are_refused():
+    cut = pgt.shapes.Formula("x^2 + y^2 - 4", x=(-1.5, 3), y=(-3, 3))
+    with pytest.raises(InputError, match="make them wider than the shape"):
+        pgt.Domain(x=(-3, 3), y=(-3, 3), shape=cut)
+    whole = pgt.shapes.Formula("x^2 + y^2 - 4", x=(-2.1, 2.1), y=(-2.1, 2.1)).moved(0.5, 0)
+    assert pgt.Domain(x=(-3, 3), y=(-3, 3), shape=whole).volume == pytest.approx(4 * np.pi, 1e-4)

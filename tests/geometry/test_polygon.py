@@ -51,3 +51,9 @@ def test_distance_is_that_from_the_nearest_edge():
 def test_what_is_no_polygon_is_refused(build, words):
     with pytest.raises(InputError, match=words):
         build()
+
+
+@pytest.mark.parametrize("holes", [None, 1, "abc", {1: 2}, np.array(1.0), [None], [1.0]], ids=repr)
+def test_holes_that_are_none_are_refused(holes):
+    with pytest.raises(InputError, match="hole"):
+        Polygon([(0, 0), (1, 0), (1, 1)], holes=holes)

@@ -145,3 +145,18 @@ def test_solid_cells_of_all_kinds_make_one_surface():
 def test_a_mesh_that_is_empty_or_points_nowhere_is_refused(points, cells, said):
     with pytest.raises(InputError, match=said):
         shape_of_mesh(points, cells, None)
+
+
+def test_inverted_normals_are_named(tmp_path):
+    mesh = trimesh.creation.icosphere(1)
+    mesh.invert()
+    mesh.export(tmp_path / "ball.stl")
+    with pytest.raises(InputError, match="all normals point inwards"):
+        read_shape(tmp_path / "ball.stl")
+
+
+def test_a_mesh_without_cells_that_cover_something_is_refused():
+    with pytest.raises(InputError, match="its cells are line"):
+        shape_of_mesh(np.zeros((2, 2)), {"line": np.array([[0, 1]])})
+    with pytest.raises(InputError, match="not finite"):
+        shape_of_mesh(np.full((3, 2), np.nan), {"triangle": np.array([[0, 1, 2]])})

@@ -62,3 +62,12 @@ def test_mistakes_are_named(change, words):
     arguments = PINN, AROUND, change["fields"], change["away"], change["wall"]
     with pytest.raises(InputError, match=words):
         Lifted(*arguments, **change["values"])
+
+
+def test_far_from_zero_formulas_would_not_hold():
+    there = pgt.Domain(x=(1e6, 1e6 + 1), y=(0, 1))
+    points = {"x": 1e6 + POINTS[:, 0] / 4 + 0.5, "y": POINTS[:, 1] / 4 + 0.5}
+    readings = pgt.Observations.from_arrays(points, {"u": POINTS[:, 0]})
+    network = pgt.PINN(pgt.Scaling.fit(readings, there), width=4, layers=2)
+    with pytest.raises(InputError, match="far from zero"):
+        Lifted(network, there, ("u",), "y", u=0)

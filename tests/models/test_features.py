@@ -107,3 +107,9 @@ WRONG_BANDS = [0.0, -1.0, (1.0, np.inf), (1.0, np.nan), "a"]
 def test_a_band_that_does_not_fit_is_refused(band, message):
     with pytest.raises(InputError, match=message):
         Features(SCALING, band=band)
+
+
+@pytest.mark.parametrize("count", [0, -3])
+def test_without_sines_there_is_no_model(count):
+    with pytest.raises(InputError, match="Features"):
+        Features(SCALING, count=count)

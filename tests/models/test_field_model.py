@@ -10,6 +10,7 @@ from kernel_cases import ALL_KERNELS
 from model_cases import ALL_MODELS
 
 import pgt
+from pgt.core.errors import InputError
 from pgt.core.registry import parts
 from pgt.models.field_model import (
     AbstractNetwork,
@@ -309,3 +310,19 @@ def test_a_reading_is_never_in_its_own_future():
         points = jnp.asarray(scaling.to_unit(found.points), jnp.float32)
         own = jnp.diagonal(influence(Gamma(pgt.kernels.HeatKernel(0.1), scaling), points)[0])
         assert np.isfinite(own).all()
+
+
+def test_a_variance_is_predicted_or_refused(chosen, model):
+    """In the contract of all: nobody asks for an attribute."""
+    assert model.predicts_variance == (chosen[0].name == "pgt_uncertain")
+
+    def shape_of_variance():  # nothing is compiled to know it
+        return eqx.filter_eval_shape(
+            lambda m: m.log_variance(m.encode(readings()), POINTS[0]), model
+        ).shape
+
+    if model.predicts_variance:
+        assert shape_of_variance() == (2,)
+    else:
+        with pytest.raises(InputError, match="variance_head=True"):
+            shape_of_variance()

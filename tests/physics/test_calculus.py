@@ -1,5 +1,7 @@
 """Vector calculus in equations, against automatic differentiation of the same formulas."""
 
+import time
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -170,3 +172,26 @@ def test_formulas_by_hand(text, constant, linear, others, varies):
     assert {n: c for n, c in found.linear.items() if c} == {n: c for n, c in linear.items() if c}
     assert found.others == set(others)
     assert found.varies is varies
+
+
+POWERS = "(" * 30 + "u" + "^2)" * 30
+
+
+HOSTILE = {
+    "a product under six derivatives": ["diff(" * 6 + "u^64*sin(u)*exp(u)" + ", x)" * 6],
+    "nested powers": ["diff(" * 3 + "^".join(["u"] * 20) + ", x)" * 3],
+    "powers of powers": ["diff(" * 6 + POWERS + ", x)" * 6],
+    "a product of sums": ["diff(diff(" + "*".join(["(u + u_x)"] * 60) + ", x), x)"],
+    "Laplacians in space": ["lap(lap(lap(u^3*sin(u)*exp(u))))"],
+    "functions of functions": ["diff(" * 3 + "sin(" * 70 + "u" + ")" * 70 + ", x)" * 3],
+    "many formulas": [f"diff(diff(diff(u^9*x, x), x), x) + {i}*u" for i in range(200)],
+    "many long formulas": ["+".join(["sin(u)"] * 1000) + f" + {i}*u" for i in range(100)],
+}
+
+
+@pytest.mark.parametrize("formulas", HOSTILE.values(), ids=HOSTILE)
+def test_what_would_become_too_large_is_refused_before_it_is_built(formulas):
+    begun = time.process_time()
+    with pytest.raises(pgt.InputError, match=r"too (long|many)"):
+        pgt.Equation([f"u_t = {formula}" for formula in formulas], coords=("x", "y", "z", "t"))
+    assert time.process_time() - begun < 1.0

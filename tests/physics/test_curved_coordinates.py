@@ -122,3 +122,13 @@ def test_fields_have_no_slope_at_the_axis_unless_something_else_is_said():
 def test_terms_that_are_not_known_in_these_coordinates_are_refused(pde):
     with pytest.raises(pgt.InputError, match="Write the equation as text"):
         in_domain(pde, POLAR)
+
+
+def test_a_vector_has_no_laplacian_or_curl_there():
+    disk = pgt.Domain(r=(0.1, 1), θ=(0, 1), coordinates="polar")
+    for text in ("dot(lap((u, v)), (u, v)) = 0", "curl((u, v)) = 0"):
+        with pytest.raises(pgt.InputError, match="coordinates"):
+            residual(
+                in_domain(pgt.Equation(text, fields=("u", "v"), coords=("r", "θ")), disk),
+                lambda z: z, jnp.ones(2),
+            )  # fmt: skip

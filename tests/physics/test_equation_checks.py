@@ -9,6 +9,7 @@ import xarray as xr
 
 import pgt
 from pgt.core.errors import InputError
+from pgt.methods.plan import choose
 from pgt.physics.equation_checks import (
     check_defined,
     check_dimensions,
@@ -146,3 +147,37 @@ def test_what_is_no_number_in_a_part_of_the_domain_is_refused(text):
 def test_what_depends_on_the_field_is_for_the_fit_to_say(pde):
     check_defined(pde, BOX)
     assert not undefined(pde, BOX.even(8)).any()
+
+
+def test_a_pressure_of_its_own_unit_needs_its_density():
+    sound = {"x": "m", "t": "s", "u": "m/s", "p": "Pa"}
+    check_dimensions(pgt.Acoustics(343.0, 1.2), sound)
+    with pytest.raises(InputError, match="'p' is in 'Pa'"):
+        check_dimensions(pgt.Acoustics(343.0), sound)
+
+
+PIV = {"x": "mm", "y": "mm", "t": "s", "u": "m/s", "v": "m/s"}
+
+
+HOMOGENEOUS_FLOW = pgt.Equation(
+    "u_t + u*u_x + v*u_y = -p_x + nu*lap(u)", "u_x + v_y = 0", coords=("x", "y", "t"), nu=1.0
+)
+
+
+def test_terms_that_multiply_velocities_do_not_add_up():
+    with pytest.raises(InputError, match=r"'u' is in 'm/s', which is 1000 of what these make"):
+        check_homogeneous(HOMOGENEOUS_FLOW, PIV)
+    check_homogeneous(HOMOGENEOUS_FLOW, PIV | {"u": "mm/s", "v": "mm/s"})
+    check_homogeneous(HOMOGENEOUS_FLOW, PIV | {"t": "ms"})
+    check_homogeneous(HOMOGENEOUS_FLOW, {"x": "mm", "y": "mm", "t": "s"})
+
+
+READINGS = pgt.Observations.from_arrays({"x": [-0.5, 0.5], "t": [0.5, 1.5]}, {"u": [1.0, 2.0]})
+
+
+def test_it_is_asked_before_anything_is_fitted():
+    pde = pgt.Heat(0.1, source=over_time(0, 0.5))
+    with pytest.raises(InputError, match="Heat: the table covers t"):
+        _ = choose(READINGS, pde, BOX).first
+    without = pgt.Training(collocation=0, steps=1)
+    _ = choose(READINGS, pde, BOX, training=without).first  # readings alone ask for no equation

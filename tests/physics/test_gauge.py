@@ -203,3 +203,16 @@ def test_mistakes_in_a_run_file_are_located(tmp_path, text, place, message):
         _ = Parts(written(tmp_path, text)).conditions
     assert place in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_what_a_gauge_cannot_say_of_other_equations():
+    line = Domain(x=(0, 1), t=(0, 1))
+    diffusing = pgt.Equation("u_t = u_xx + w_x", "w_t = u_xx", coords=("x", "t"))
+    with pytest.raises(pgt.InputError, match="hold 'w_t', so only a constant is open"):
+        build([pgt.Gauge("w")], diffusing, line, ("u",))
+    build([pgt.Gauge("w", at={"x": 0.0, "t": 0.0})], diffusing, line, ("u",))
+    coupled = pgt.Equation("u_t = u_xx + w", "w_x = u", coords=("x", "t"), fields=("u", "w"))
+    with pytest.raises(pgt.InputError, match="'w' itself is in the equations"):
+        build([pgt.Gauge("w")], coupled, line, ("u",))
+    with pytest.raises(pgt.InputError, match="has no spatial axis"):
+        pgt.Gauge("u").bind(Domain(t=(0, 1)), ("u",))

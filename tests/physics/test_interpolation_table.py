@@ -99,3 +99,9 @@ def test_a_solution_with_a_measured_rate_is_exact():
         integral = np.trapezoid(np.interp(knots, HOURS, frame()["T"]), knots)
         found = float(result.at({"t": [t]})["u"].item())
         assert found == pytest.approx(np.exp(-0.1 * integral), rel=1e-6)
+
+
+def test_a_table_that_ends_before_the_domain_is_refused():
+    pde = pgt.Equation("u_t = -q*u", q=pgt.Table(frame(), "T", t="hour"))
+    with pytest.raises(InputError, match="covers t from 0 to 4 but the domain goes from 0 to 5"):
+        pgt.solve(pde, pgt.Domain(t=(0, 5)), [pgt.Initial(u=1.0)])

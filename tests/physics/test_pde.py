@@ -8,7 +8,7 @@ from nested_derivatives import NestedDerivatives, random_points, residual_at
 
 import pgt
 from pgt.kernels.kernel import AbstractKernel
-from pgt.physics.pde import TAKEN, Derivatives
+from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives
 
 # ------------------------------------------------------------------------------- pde
 
@@ -73,3 +73,12 @@ def test_coefficients_without_a_meaning_are_named():
     ):
         with pytest.raises(pgt.InputError, match=rf"\({name}="):
             make()
+
+
+def test_an_equation_without_a_residual_cannot_be_made():
+    class Nothing(AbstractPDE):
+        coords: tuple[str, ...] = ("x",)
+        fields: tuple[str, ...] = ("u",)
+
+    with pytest.raises(TypeError, match="residual"):
+        Nothing()

@@ -10,6 +10,7 @@ import pgt
 from pgt.core.unknown import Unknown
 from pgt.physics.curved_coordinates import with_attributes
 from pgt.physics.derivatives import residual
+from pgt.physics.equation import over_range
 from pgt.physics.unknown_function import StateFunction
 
 CONDUCTIVITY = pgt.UnknownFunction("x", "y", positive=True, initial=2.0)
@@ -142,3 +143,22 @@ def test_derivatives_of_a_function_of_the_state_follow_the_chain_rule(text):
 def test_what_is_no_function_of_the_state_is_refused(make, said):
     with pytest.raises(pgt.InputError, match=said):
         make()
+
+
+def test_a_function_that_the_text_does_not_use_is_refused():
+    with pytest.raises(pgt.InputError, match="does not occur"):
+        pgt.Equation("u_t = u_xx", q=pgt.UnknownFunction("x"))
+
+
+def test_a_function_of_the_state_is_over_the_range_of_the_readings():
+    pde = pgt.Equation("u_t = div(D(u)*grad(u))", coords=("x", "t"), D=pgt.UnknownFunction("u"))
+    readings = pgt.Observations.from_arrays({"x": [0.1, 0.2], "t": [0.0, 0.1]}, {"u": [1.0, 3.0]})
+    box = pgt.Domain(x=(0, 1), t=(0, 1))
+    assert over_range(pde, readings, box).states["D"].between == pytest.approx((0.9, 3.1))
+    walls = pgt.Initial(u="x*(1-x)"), pgt.Dirichlet("x", u="4+t"), pgt.Neumann("x", u=9.0)
+    low, high = over_range(pde, readings, box, walls).states["D"].between
+    assert -0.3 < low < 0.0
+    assert 5.0 <= high < 5.3
+    hidden = pgt.Observations.none(("x", "t"), ("u",))
+    with pytest.raises(pgt.InputError, match="between="):
+        over_range(pde, hidden, box)

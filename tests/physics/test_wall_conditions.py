@@ -266,3 +266,20 @@ def test_heat_runs_into_a_rod_without_an_end():
 def test_wells_and_far_ends_that_make_no_sense_are_refused(condition, domain, said):
     with pytest.raises(pgt.InputError, match=said):
         condition.bind(domain, ("s",))
+
+
+def test_what_is_far_away_is_along_one_axis():
+    with pytest.raises(pgt.InputError, match="name the axis"):
+        pgt.Dirichlet(side="far", s=0.0)
+
+
+def test_only_a_solver_follows_a_field_beyond_the_domain():
+    readings = {"r": [1.0, 2.0], "t": [0.1, 0.2], "s": [0.0, 1.0]}
+    with pytest.raises(pgt.InputError, match="side='far'"):
+        pgt.reconstruct(
+            readings,
+            "s_t = lap(s)",
+            AQUIFER,
+            [pgt.Dirichlet("r", side="far", s=0.0)],
+            model="siren",
+        )

@@ -11,6 +11,7 @@ import optax
 import pytest
 
 import pgt
+from pgt.core import serialise
 from pgt.core.folder_lock import lock_folder
 from pgt.physics import Heat
 from pgt.problem.assembly import assemble
@@ -209,3 +210,16 @@ def test_the_code_of_a_users_class_is_part_of_the_identity():
 
     assert made(1) == made(1)
     assert "another equation" in describe_difference(made(1), made(2))
+
+
+def test_other_readings_are_refused(folder):
+    with pytest.raises(pgt.InputError):
+        fit(folder, values=2.0)
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_fit(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(pgt.InputError, match=r"cannot write to .*another checkpoint="):
+        fit(tmp_path / "file" / "below")
+    with pytest.raises(pgt.InputError, match=r"cannot write to .*another folder"):
+        serialise.save(tmp_path / "file" / "below", "state", {})

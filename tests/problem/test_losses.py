@@ -1,6 +1,7 @@
 """Rows and losses: dimensionless, zero for exact solutions, weighted by noise, and masked."""
 
 import dataclasses
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from exact_solutions import ALL_PDES
 
+from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
@@ -17,6 +19,7 @@ from pgt.models.pgt import PGT
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import cast
 from pgt.physics import Dirichlet, Equation, Heat, Initial, NavierStokes2D, Neumann
+from pgt.physics.pde import TAKEN
 from pgt.problem.losses import (
     Batch,
     Problem,
@@ -284,3 +287,37 @@ def test_losses_are_mean_squares_of_the_rows_by_name():
     initial, *walls = (float(np.mean(r**2)) for r in on_faces)
     assert float(terms["ic"]) == pytest.approx(initial, rel=1e-4)
     assert float(terms["bc"]) == pytest.approx(sum(walls), rel=1e-4)
+
+
+class Renamed(Heat):
+    """The heat equation under another name."""
+
+    name: str = eqx.field(static=True)
+
+    def __init__(self, diffusivity: float, name: str):
+        super().__init__(diffusivity)
+        self.name = name
+
+    def residual(self, d):
+        return {self.name: super().residual(d)["heat"]}
+
+
+class Watched(Dirichlet):
+    """A condition whose loss has a name of its own."""
+
+    kind: ClassVar[str] = "wall"
+
+
+@pytest.mark.parametrize("name", [*TAKEN, "wall"])
+def test_a_residual_with_the_name_of_another_term_is_refused(name):
+    domain = Domain(x=(0, 1), t=(0, 1))
+    walls = (Watched("x", u=20.0),)
+
+    def built(pde):
+        return Problem.build(readings(), pde, walls, domain, Scaling.fit(readings(), domain))
+
+    with pytest.raises(InputError, match=f"Renamed: {name} cannot be the name") as error:
+        built(Renamed(DIFFUSIVITY, name=name))
+    assert f"for example {name}_equation" in str(error.value)
+    terms = built(Renamed(DIFFUSIVITY, name=f"{name}_equation")).term_names()
+    assert terms == ("data", f"{name}_equation", "wall")

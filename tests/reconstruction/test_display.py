@@ -1,8 +1,10 @@
 """A result at a glance: a few lines, a figure and a page."""
 
+import numpy as np
 import pytest
 
 import pgt
+from pgt.core.errors import InputError
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 
@@ -59,3 +61,11 @@ def test_a_name_that_one_would_guess_is_answered_with_the_right_one(result):
     with pytest.raises(AttributeError, match=r"no attribute 'colour'$"):
         _ = result.colour
     assert not hasattr(result, "__array__")
+
+
+def test_it_is_asked_by_the_names_of_axes(result):
+    by_name = result.at(x=0.5, t=[0.1, 0.2])
+    np.testing.assert_array_equal(by_name.u, result.at([[0.5, 0.1], [0.5, 0.2]]).u)
+    for wrong in ({}, {"points": [[0.5, 0.5]], "x": 0.5}):
+        with pytest.raises(InputError, match="either points, or every axis"):
+            result.at(**wrong)

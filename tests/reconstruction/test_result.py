@@ -6,10 +6,12 @@ import pytest
 import xarray as xr
 
 import pgt
+from pgt.core import serialise
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, NavierStokes2D
+from pgt.problem.checkpoint import TRAINING_FILE
 from pgt.reconstruction import evaluation
-from pgt.reconstruction.result import Reconstruction
+from pgt.reconstruction.result import FILE, Reconstruction
 
 DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 3), units={"t": "s"})
 UNITS = {"x": "m", "y": "m", "u": "m s-1", "v": "m s-1"}
@@ -226,3 +228,13 @@ def test_a_polished_fit_survives_a_file_to_the_last_digit(fitted, tmp_path):
     assert again.parameters == fitted.parameters
     xr.testing.assert_identical(again.history, fitted.history)
     assert not jax.config.jax_enable_x64
+
+
+def test_a_checkpoint_is_no_result(tmp_path):
+    serialise.save(tmp_path, TRAINING_FILE, {"layout": 3, "arrays": [np.zeros(2)]})
+    with pytest.raises(pgt.InputError, match=r"holds a checkpoint.*--resume"):
+        pgt.Reconstruction.load(tmp_path)
+    for end in ("safetensors", "json"):
+        (tmp_path / f"{TRAINING_FILE}.{end}").rename(tmp_path / f"{FILE}.{end}")
+    with pytest.raises(pgt.InputError, match=r"holds a dict, not a Reconstruction"):
+        pgt.Reconstruction.load(tmp_path)

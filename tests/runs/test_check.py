@@ -6,6 +6,8 @@ from typer.testing import CliRunner
 
 import pgt
 from pgt.cli import app
+from pgt.config import load_run
+from pgt.runs.check import prepare
 
 
 def command(*words):
@@ -79,3 +81,14 @@ def test_a_shape_is_drawn_also_where_readings_are_outside(tmp_path):
     found = CliRunner().invoke(app, ["check", "--quick", str(run)])
     assert found.exit_code == 0
     assert "walls: hole" in found.output
+
+
+SIREN = ("--set", "model={name='siren', width=8, layers=2}")
+
+
+def test_one_reading_is_too_few(tmp_path):
+    (home_of(tmp_path, 2) / "sensors.csv").write_text("x,t,u\n0.5,0.5,1\n")
+    with pytest.raises(
+        pgt.InputError, match=r"sensors\.csv.*1 reading in all: one is fitted by any"
+    ):
+        prepare(load_run(tmp_path / "run.toml", [SIREN[1]]))

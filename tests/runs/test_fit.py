@@ -375,3 +375,22 @@ def test_an_equation_without_readings_is_solved(tmp_path):
     folds = command("fit", tmp_path / "run.toml", "-o", tmp_path / "third", "--folds", "5")
     assert folds.exit_code != 0
     assert "Traceback" not in said(folds)
+
+
+def test_compare_info_and_report(folder):
+    same = command("compare", folder / "out" / "field.nc", folder / "out" / "field.nc")
+    assert same.exit_code == 0, same.output
+    assert "0.000e+00" in same.output
+    info = command("info", folder / "out")
+    assert info.exit_code == 0, info.output
+    assert "54 fitted, 6 held out" in said(info)
+    (folder / "out" / "report.html").unlink()
+    again = command("report", folder / "out")
+    assert again.exit_code == 0, again.output
+    assert (folder / "out" / "report.html").is_file()
+
+
+def test_a_run_that_was_solved_is_not_overwritten(solved):
+    taken = command("fit", solved / "run.toml", "-o", solved / "out")
+    assert taken.exit_code == 2
+    assert "--resume" in said(taken)

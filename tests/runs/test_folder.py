@@ -181,3 +181,21 @@ def test_what_is_in_the_way_is_said(tmp_path):
     (tmp_path / FOLDS).mkdir()
     with pytest.raises(InputError, match="--folds"):
         check_folder(tmp_path, resume=True, folds=None)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"held_out": 3}', '{"held_out": {"u": {}}}', "\x00"]
+)
+def test_damaged_numbers_are_said_where_nothing_else_tells(whole, tmp_path, text):
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    (folder / manifest.NAME).unlink()
+    (folder / METRICS).write_text(text)
+    with pytest.raises(InputError, match=r"metrics\.json: damaged"):
+        info(folder)
+
+
+def test_a_run_that_does_not_say_what_it_is_is_not_continued(tmp_path):
+    serialise.save(tmp_path, "reconstruction", {})
+    with pytest.raises(InputError, match=r"not what it was made of.*--overwrite"):
+        claim(tmp_path, IDENTITIES[0], resume=True, overwrite=False)

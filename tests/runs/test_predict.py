@@ -10,7 +10,7 @@ import xarray as xr
 
 import pgt
 from pgt.runs.folder import METRICS
-from pgt.runs.predict import info, parse_axes, predict
+from pgt.runs.predict import info, load, parse_axes, predict
 
 
 @pytest.mark.parametrize(
@@ -126,3 +126,14 @@ def test_what_a_run_is(stored):
     assert said["held-out error of v"] == "2.00e+00 rms"
     assert said["cross-validation"] == "3 folds by block"
     assert said["doubt"] == "It is odd."
+
+
+def test_either_a_grid_or_points_are_asked_for(tmp_path):
+    for grid, points in ((None, None), ("x=3", tmp_path / "points.csv")):
+        with pytest.raises(pgt.InputError, match="either --grid"):
+            predict(tmp_path, tmp_path / "out.nc", grid, points, ())
+
+
+def test_what_is_no_folder_is_named(tmp_path):
+    with pytest.raises(pgt.InputError, match=r"there is no folder .*nowhere"):
+        load(tmp_path / "nowhere")

@@ -62,3 +62,13 @@ def test_a_step_does_not_depend_on_budget_and_held_out_readings():
     assert other.of_a_step() == plain.of_a_step() == plain
     assert hash(other.of_a_step()) == hash(plain)
     assert replace(plain, collocation=8).of_a_step() != plain
+
+
+def test_an_unknown_optimiser_lists_the_known_ones():
+    with pytest.raises(pgt.InputError, match=r"'sgdd'.*'soap'.*or an Optax transformation"):
+        pgt.Training(optimiser="sgdd")
+
+
+def test_an_odd_number_of_samples_is_refused():
+    with pytest.raises(pgt.InputError, match="samples come in pairs; write an even number"):
+        pgt.Posterior(samples=9)

@@ -83,3 +83,9 @@ def test_wrong_settings_are_named():
         GradientNorm().update(GradientNorm().init(NAMES)[1], None, LOSSES)
     with pytest.raises(InputError, match="gradient_norms"):
         GradientNorm().update(GradientNorm().init(NAMES)[1], {"data": 1.0}, LOSSES)
+
+
+def test_weights_that_are_all_zero_are_refused():
+    with pytest.raises(InputError, match="every term, data, heat, has the weight 0"):
+        Fixed(data=0.0, heat=0.0).init(("data", "heat"))
+    assert Fixed(data=0.0).init(("data", "heat"))[1]["heat"] == 1

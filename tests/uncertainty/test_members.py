@@ -5,9 +5,13 @@ import numpy as np
 import pytest
 from wavy_result import result_with
 
+from pgt.core.errors import InputError
 from pgt.uncertainty import members
 from pgt.uncertainty.members import (
+    checked_quantiles,
     member_statistics,
+    quantile_column,
+    require_members,
 )
 
 
@@ -47,3 +51,12 @@ def test_a_band_holds_one_more_member_as_often_as_it_says(count):
     )  # pairs around a fit
     inside = (found["u_quantile@0.05"] <= truth) & (truth <= found["u_quantile@0.95"])
     assert inside.mean() == pytest.approx(0.9, abs=0.005)
+
+
+def test_what_cannot_be_asked():
+    assert (quantile_column("u", 0.9), checked_quantiles(0.9)) == ("u_quantile@0.9", (0.9,))
+    for wrong in (1.5, 0.0, (0.5, -1.0)):
+        with pytest.raises(InputError, match="between 0 and 1"):
+            checked_quantiles(wrong)
+    with pytest.raises(InputError, match="error_bars="):
+        require_members(None)

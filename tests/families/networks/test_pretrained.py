@@ -145,3 +145,15 @@ def test_many_systems_are_answered_by_the_law_as_one_by_one(with_law):
     np.testing.assert_allclose(found.mean[0] + found.reach[0], band.high, atol=1e-6)
     alone = with_law.answers(points, values, known, at, law=False)
     np.testing.assert_array_equal(found.mean[1], alone.mean[1])
+
+
+def test_another_domain_is_refused(trained, truth):
+    with pytest.raises(pgt.InputError, match=r"x, t, the domain has x \(periodic\), t"):
+        trained(pgt.sample(truth, n=14), NU, pgt.Domain(x=(0, 1), t=(0, 1), periodic=("x",)))
+
+
+def test_model_and_start_exclude_each_other(trained, truth):
+    readings, domain = pgt.sample(truth, n=14), pgt.Domain(x=(0, 1), t=(0, 1))
+    model = pgt.PINN(pgt.Scaling.fit(readings, domain))
+    with pytest.raises(pgt.InputError, match="one of them"):
+        pgt.reconstruct(readings, pgt.Heat(0.02), domain, model=model, start=trained)

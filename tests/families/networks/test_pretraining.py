@@ -129,3 +129,8 @@ def test_sizes_and_models_belong_together(transformer):
     answer = transformer(pgt.sample(truth, n=12), pgt.Heat(0.02), law=False)
     with pytest.raises(pgt.InputError, match='model="hypernetwork"'):
         answer.model()
+
+
+def test_an_unknown_kernel_is_refused():
+    with pytest.raises(pgt.InputError, match="equation"):
+        pgt.families.Pretraining(kernel="heat")
