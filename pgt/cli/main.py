@@ -1,4 +1,4 @@
-"""Every command of `pgt`. JAX is imported inside the commands, so that `--help` answers at once."""
+"""The commands of `pgt`. They import JAX when they run, so that `--help` is fast."""
 
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated

@@ -22,12 +22,12 @@ TOP_LEVEL = ("observations", "domain", "pde", "conditions", "model", "training",
 
 
 def wrong(message: str, *key: str | int) -> NoReturn:
-    """Refuse the table being checked, pointing at a key inside it."""
+    """Raise for the table that is being checked; `key` is the place inside it."""
     raise PydanticCustomError("wrong", "{message}", {"message": message, "key": key})
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'steps'?`, or the list of what there is."""
+    """The hint "; did you mean 'steps'?", or the list of known names."""
     known = list(known)
     close = difflib.get_close_matches(name, known, n=1)
     if close:
@@ -57,7 +57,7 @@ class Section(BaseModel):
         return data
 
     def given(self) -> dict[str, Any]:
-        """What the file says, without what it leaves to the library."""
+        """The values that the file gives, by key, without the key that chooses the class."""
         return {
             name: value
             for name, value in self

@@ -9,15 +9,11 @@ from pgt.geometry.shape import (
     AbstractLeaf,
     Boundary,
     Bounds,
+    Interval,
     Length,
     Pair,
     PositivePair,
     Word,
-    interval,
-    number,
-    numbers,
-    set_fields,
-    wall_name,
 )
 
 
@@ -30,7 +26,7 @@ class AbstractPlane(AbstractLeaf):
 
 
 @register("disk")
-@dataclasses.dataclass(frozen=True, init=False)
+@dataclasses.dataclass(frozen=True)
 class Disk(AbstractPlane):
     """All points no farther than `radius` from `centre`.
 
@@ -38,22 +34,9 @@ class Disk(AbstractPlane):
     4.0
     """
 
-    centre: tuple[float, float]
-    radius: float
-    name: str | None = None
-
-    def __init__(
-        self,
-        centre: Pair = (0.0, 0.0),
-        radius: Length = 1.0,
-        name: Word | None = None,
-    ):
-        set_fields(
-            self,
-            centre=numbers("Disk(centre)", centre, 2),
-            radius=number("Disk(radius)", radius, above=0),
-            name=wall_name("Disk", name),
-        )
+    centre: Pair = (0.0, 0.0)
+    radius: Length = 1.0
+    name: Word | None = None
 
     def distance(self, points):
         return np.linalg.norm(points - np.array(self.centre), axis=1) - self.radius
@@ -70,7 +53,7 @@ class Disk(AbstractPlane):
 
 
 @register("ellipse")
-@dataclasses.dataclass(frozen=True, init=False)
+@dataclasses.dataclass(frozen=True)
 class Ellipse(AbstractPlane):
     """An ellipse along the axes; `radii` are half the width and half the height.
 
@@ -78,22 +61,9 @@ class Ellipse(AbstractPlane):
     2.0
     """
 
-    centre: tuple[float, float]
-    radii: tuple[float, float]
-    name: str | None = None
-
-    def __init__(
-        self,
-        centre: Pair = (0.0, 0.0),
-        radii: PositivePair = (2.0, 1.0),
-        name: Word | None = None,
-    ):
-        set_fields(
-            self,
-            centre=numbers("Ellipse(centre)", centre, 2),
-            radii=numbers("Ellipse(radii)", radii, 2, above=0),
-            name=wall_name("Ellipse", name),
-        )
+    centre: Pair = (0.0, 0.0)
+    radii: PositivePair = (2.0, 1.0)
+    name: Word | None = None
 
     def distance(self, points):
         """The signed distance, by Newton steps for the angle of the nearest point in one quadrant."""
@@ -125,7 +95,7 @@ class Ellipse(AbstractPlane):
 
 
 @register("rectangle")
-@dataclasses.dataclass(frozen=True, init=False)
+@dataclasses.dataclass(frozen=True)
 class Rectangle(AbstractPlane):
     """A rectangle along the axes, with the limits `x` and `y`.
 
@@ -133,17 +103,9 @@ class Rectangle(AbstractPlane):
     6.0
     """
 
-    x: tuple[float, float]
-    y: tuple[float, float]
-    name: str | None = None
-
-    def __init__(self, x: Pair, y: Pair, name: Word | None = None):
-        set_fields(
-            self,
-            x=interval("Rectangle(x)", x),
-            y=interval("Rectangle(y)", y),
-            name=wall_name("Rectangle", name),
-        )
+    x: Interval
+    y: Interval
+    name: Word | None = None
 
     def distance(self, points):
         return box_distance(points, *self.bounds())

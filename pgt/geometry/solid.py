@@ -11,15 +11,11 @@ from pgt.geometry.shape import (
     AbstractLeaf,
     Boundary,
     Bounds,
+    Interval,
     Length,
     Pair,
     Triple,
     Word,
-    interval,
-    number,
-    numbers,
-    set_fields,
-    wall_name,
 )
 
 
@@ -32,7 +28,7 @@ class AbstractSolid(AbstractLeaf):
 
 
 @register("ball")
-@dataclasses.dataclass(frozen=True, init=False)
+@dataclasses.dataclass(frozen=True)
 class Ball(AbstractSolid):
     """All points no farther than `radius` from `centre`.
 
@@ -40,22 +36,9 @@ class Ball(AbstractSolid):
     16.0
     """
 
-    centre: tuple[float, float, float]
-    radius: float
-    name: str | None = None
-
-    def __init__(
-        self,
-        centre: Triple = (0.0, 0.0, 0.0),
-        radius: Length = 1.0,
-        name: Word | None = None,
-    ):
-        set_fields(
-            self,
-            centre=numbers("Ball(centre)", centre, 3),
-            radius=number("Ball(radius)", radius, above=0),
-            name=wall_name("Ball", name),
-        )
+    centre: Triple = (0.0, 0.0, 0.0)
+    radius: Length = 1.0
+    name: Word | None = None
 
     def distance(self, points):
         return np.linalg.norm(points - np.array(self.centre), axis=1) - self.radius
@@ -73,7 +56,7 @@ class Ball(AbstractSolid):
 
 
 @register("cylinder")
-@dataclasses.dataclass(frozen=True, init=False)
+@dataclasses.dataclass(frozen=True)
 class Cylinder(AbstractSolid):
     """A cylinder along z, with the limits `z`; `rotated` changes its direction.
 
@@ -81,25 +64,10 @@ class Cylinder(AbstractSolid):
     2.0
     """
 
-    centre: tuple[float, float]
-    radius: float
-    z: tuple[float, float]
-    name: str | None = None
-
-    def __init__(
-        self,
-        centre: Pair = (0.0, 0.0),
-        radius: Length = 1.0,
-        z: Pair = (0.0, 1.0),
-        name: Word | None = None,
-    ):
-        set_fields(
-            self,
-            centre=numbers("Cylinder(centre)", centre, 2),
-            radius=number("Cylinder(radius)", radius, above=0),
-            z=interval("Cylinder(z)", z),
-            name=wall_name("Cylinder", name),
-        )
+    centre: Pair = (0.0, 0.0)
+    radius: Length = 1.0
+    z: Interval = (0.0, 1.0)
+    name: Word | None = None
 
     def distance(self, points):
         away = np.linalg.norm(points[:, :2] - np.array(self.centre), axis=1) - self.radius
@@ -130,7 +98,7 @@ class Cylinder(AbstractSolid):
 
 
 @register("box")
-@dataclasses.dataclass(frozen=True, init=False)
+@dataclasses.dataclass(frozen=True)
 class Box(AbstractSolid):
     """A box along the axes, with the limits `x`, `y` and `z`.
 
@@ -138,25 +106,10 @@ class Box(AbstractSolid):
     6.0
     """
 
-    x: tuple[float, float]
-    y: tuple[float, float]
-    z: tuple[float, float]
-    name: str | None = None
-
-    def __init__(
-        self,
-        x: Pair,
-        y: Pair,
-        z: Pair,
-        name: Word | None = None,
-    ):
-        set_fields(
-            self,
-            x=interval("Box(x)", x),
-            y=interval("Box(y)", y),
-            z=interval("Box(z)", z),
-            name=wall_name("Box", name),
-        )
+    x: Interval
+    y: Interval
+    z: Interval
+    name: Word | None = None
 
     def distance(self, points):
         return box_distance(points, *self.bounds())

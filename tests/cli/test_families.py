@@ -39,39 +39,17 @@ def test_it_leaves_a_file_that_loads(quick, tmp_path):
     assert (tmp_path / "mine.png").stat().st_size > 10_000
 
 
+def test_unfinished_work_is_not_lost(quick, tmp_path):
+    (tmp_path / "mine.progress").mkdir()
+    found = run("heat", "-o", tmp_path / "mine.safetensors")
+    assert found.exit_code == 2
+    assert "--resume" in found.output
+
+
 def test_an_unknown_family_is_named(tmp_path):
     found = run("heart", "-o", tmp_path / "mine.safetensors")
     assert found.exit_code == 2
     assert "heat" in found.output
-
-
-WRITTEN = """
-import jax.numpy as jnp
-import numpy as np
-import pgt
-from pgt.families.laws.wave_sum_laws import HeatFamily
-
-
-class Slow(HeatFamily):
-    name = "slow"
-
-
-class Quick(HeatFamily):
-    name = "quick"
-"""
-
-
-def test_a_family_in_a_file_of_python_is_trained(quick, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "two_laws.py").write_text(WRITTEN)
-    found = run("two_laws.py:slow", "--steps", 5)
-    assert found.exit_code == 0, found.output
-    assert quick["family"] == "slow"
-    assert (tmp_path / "slow.safetensors").exists()
-    several = run("two_laws.py")
-    assert several.exit_code == 2
-    assert "slow, quick" in several.output
-    assert run("no_file.py").exit_code == 2
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +90,15 @@ def test_what_is_missing_of_a_folder_is_said(quick, simulations, options, said):
     assert said in " ".join(found.output.split())
 
 
-def test_unfinished_work_is_not_lost(quick, tmp_path):
-    (tmp_path / "mine.progress").mkdir()
-    found = run("heat", "-o", tmp_path / "mine.safetensors")
-    assert found.exit_code == 2
-    assert "--resume" in found.output
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "say which equation they solve"),
+        (["--equation", "heta"], "Did you mean 'heat'"),
+        (["--equation", "heat", "--coefficients", "speed"], "speed"),
+        (["--equation", "heat", "--crop", "20"], "write an axis and its number of nodes"),
+    ],
+)
+def test_what_does_not_fit_a_folder_is_one_message(simulations, options, words):
+    found = run(simulations, *options)
+    assert (found.exit_code, words in " ".join(found.output.split())) == (2, True), found.output

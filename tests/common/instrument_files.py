@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import scipy.io
-import xarray as xr
 from logger_files import ROWS, T, workbook
 
 X, TIMES = (0.1, 0.5), (0.0, 60.0, 120.0)
@@ -58,29 +57,6 @@ Delta_X\t60.000000\t60.000000\t
 ***End_of_Header***\t\t\t
 t\tT@x=0.1\tT@x=0.5\tComment"""
 COMSOL = "% Model:              rod.mph\n% Length unit:        mm\n"
-
-
-def _ragged(path):
-    """Readings one after another, and whose each is."""
-    data = {
-        "T": ("obs", [row[2] for row in ROWS], {"units": "degC"}),
-        "time": ("obs", [row[1] for row in ROWS], {"units": START}),
-        "station": ("obs", np.array([0, 1] * 3, np.int32), {"instance_dimension": "stations"}),
-        "x": ("stations", list(X), {"units": "m"}),
-    }
-    xr.Dataset(data).to_netcdf(path, engine="h5netcdf")
-
-
-def _counted(path):
-    """Readings station by station, and how many each has."""
-    rows = sorted(ROWS)
-    data = {
-        "T": ("obs", [row[2] for row in rows], {"units": "degC"}),
-        "time": ("obs", [row[1] for row in rows], {"units": START}),
-        "row_size": ("stations", np.array([3, 3], np.int32), {"sample_dimension": "obs"}),
-        "x": ("stations", list(X), {"units": "m"}),
-    }
-    xr.Dataset(data).to_netcdf(path, engine="h5netcdf")
 
 
 def _table() -> dict[str, Any]:
@@ -147,8 +123,6 @@ INSTRUMENTS = {
     "NPZ with dates": Instrument(
         lambda path: np.savez(path, **_table()), "npz", {"x": "m", "T": "degC", "t": START},
     ),
-    "stations by index": Instrument(_ragged, "nc", {"x": "m", "T": "degC", "t": START}),
-    "stations by count": Instrument(_counted, "nc", {"x": "m", "T": "degC", "t": START}),
 }  # fmt: skip
 
 

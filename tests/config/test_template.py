@@ -52,13 +52,6 @@ def test_templates_of_nonsense(load):
         template([])
 
 
-def test_a_shape_that_does_not_fit_is_refused():
-    with pytest.raises(InputError, match="no shape called 'dsk'; did you mean 'disk'"):
-        template("poisson", "dsk")
-    with pytest.raises(InputError, match="a ball does not fit the axes x, y"):
-        template("poisson", "ball")
-
-
 def test_a_template_names_the_models_in_a_new_process(tmp_path):
     found = fresh_python.run("-m", "pgt", "init", "heat", "-o", str(tmp_path / "run.toml"))
     assert found.returncode == 0, found.stderr

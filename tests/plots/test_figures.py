@@ -12,14 +12,6 @@ from pgt import plots
 from pgt.core.errors import InputError
 from pgt.data.observations import Observations
 
-
-def history():
-    loss = np.array([[4.0, 2.0, 1.0], [np.nan, 0.0, 3.0]])
-    return xr.Dataset(
-        {"loss": (("term", "step"), loss)}, {"term": ["data", "heat"], "step": [0, 5, 9]}
-    )
-
-
 # ------------------------------------------------------------------------------- figures
 
 X, Y, T = np.linspace(0, 1, 11), np.linspace(-1, 1, 7), np.linspace(0, 2, 9)
@@ -127,7 +119,6 @@ def test_no_global_figures():
         (lambda: plots.compare(flow(), flow(), at={"t": [0.0, 1.0]}), "one value"),
         (lambda: plots.convergence(history_of_figures() * 0), "'data' has no positive value"),
         (lambda: plots.convergence(history_of_figures(), ["data", "bc"]), r"\['bc'\].*holds.*'heat'"),
-        (lambda: plots.loss_contributions(history_of_figures().drop_vars("loss")), "give result.history"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(call, message):

@@ -5,22 +5,9 @@ import numpy as np
 from hypothesis import given
 
 from pgt.report.charts import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    TOP,
     agreement_chart,
     line_chart,
-    share_chart,
 )
-
-
-def test_shares_are_parts_of_the_sum_of_sizes():
-    chart = share_chart(np.arange(2), {"a": np.ones(2), "b": -3 * np.ones(2)}, "step", "share")
-    quarter = HEIGHT - BOTTOM - 0.25 * (HEIGHT - TOP - BOTTOM)
-    assert f'<path class="band s0" d="M{LEFT}.0 {quarter:.1f}L' in chart
-    assert f'<path class="band s1" d="M{LEFT}.0 {TOP}.0L' in chart
-    assert share_chart(np.arange(2), {"a": np.array([0.0, 1.0])}, "step", "share") == ""
 
 
 def test_every_held_out_reading_is_a_dot_with_its_numbers():

@@ -9,6 +9,8 @@ from pgt.cli import app
 from pgt.config import load_run
 from pgt.runs.check import prepare
 
+SIREN = ("--set", "model={name='siren', width=8, layers=2}")
+
 
 def command(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
@@ -63,6 +65,14 @@ def test_readings_outside_the_domain_name_the_file_and_the_line(tmp_path):
     assert "x" in said(result)
 
 
+def test_one_reading_is_too_few(tmp_path):
+    (home_of(tmp_path, 2) / "sensors.csv").write_text("x,t,u\n0.5,0.5,1\n")
+    with pytest.raises(
+        pgt.InputError, match=r"sensors\.csv.*1 reading in all: one is fitted by any"
+    ):
+        prepare(load_run(tmp_path / "run.toml", [SIREN[1]]))
+
+
 def test_a_shape_is_drawn_also_where_readings_are_outside(tmp_path):
     (tmp_path / "sensors.csv").write_text("x,y,u\n0.5,0.5,1\n0.1,0.1,2\n")
     run = tmp_path / "run.toml"
@@ -81,14 +91,3 @@ def test_a_shape_is_drawn_also_where_readings_are_outside(tmp_path):
     found = CliRunner().invoke(app, ["check", "--quick", str(run)])
     assert found.exit_code == 0
     assert "walls: hole" in found.output
-
-
-SIREN = ("--set", "model={name='siren', width=8, layers=2}")
-
-
-def test_one_reading_is_too_few(tmp_path):
-    (home_of(tmp_path, 2) / "sensors.csv").write_text("x,t,u\n0.5,0.5,1\n")
-    with pytest.raises(
-        pgt.InputError, match=r"sensors\.csv.*1 reading in all: one is fitted by any"
-    ):
-        prepare(load_run(tmp_path / "run.toml", [SIREN[1]]))
