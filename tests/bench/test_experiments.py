@@ -1,4 +1,4 @@
-"""Which runs make which table: complete, named once, and quick to show."""
+"""Which runs make which table: complete and quick to show."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The tables: every run of every table works, sweeps continue, and budgets are what they say."""
+"""The tables: every run of every table works, and sweeps continue."""
 
 import json
 import os

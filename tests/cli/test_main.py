@@ -1,4 +1,4 @@
-"""The command line: fast help, its version, commands of other packages, and every public name."""
+"""The command line: fast help, commands of other packages, and every public name."""
 
 from importlib.metadata import EntryPoint, EntryPoints
 

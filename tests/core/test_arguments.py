@@ -1,4 +1,4 @@
-"""Marks in annotations: found wherever they stand, and the limits they set."""
+"""Annotated arguments: the limits they set."""
 
 from typing import get_type_hints
 

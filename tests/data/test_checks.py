@@ -1,4 +1,4 @@
-"""What users pass becomes float64 columns; what cannot is named."""
+"""What users pass is checked: names, noise, readings outside and repeated places."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Outliers: what a misfit costs, and that gross errors hardly move a robust fit."""
+"""Outliers: what a misfit costs, and the noise found among them."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""The record of training: its columns, best error, median, dataset and stored form."""
+"""The record of training: its dataset, its stored form, and errors that are noise."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""Networks of the coordinate: their derivatives, their least depth, and a field by each."""
+"""Networks of the coordinate: their formulas and derivatives."""
 
 import equinox as eqx
 import jax

@@ -1,4 +1,4 @@
-"""The deep operator network: its formula, an operator it learns, and the whole in training."""
+"""The deep operator network: its formula, and the whole in training."""
 
 import dataclasses
 

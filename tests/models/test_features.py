@@ -1,4 +1,4 @@
-"""Random sines: exact derivatives, frequencies that fill their box, a field linear in its weights."""
+"""Random sines: exact derivatives, periodic axes, a field linear in its weights."""
 
 import equinox as eqx
 import jax

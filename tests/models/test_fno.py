@@ -1,4 +1,4 @@
-"""The Fourier neural operator: its raster, its derivatives, and the whole in training."""
+"""The Fourier neural operator: its convolution, other resolutions, and mistakes."""
 
 import equinox as eqx
 import jax

@@ -1,4 +1,4 @@
-"""Starting weights: the same from the same seed, of the size that was asked for."""
+"""Layers: the same weights from the same seed, periodic axes, and sines to the last digit."""
 
 import jax
 import jax.numpy as jnp

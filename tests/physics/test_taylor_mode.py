@@ -1,4 +1,4 @@
-"""The stream engine against nested `jax.jacfwd`, one rule at a time and in random chains."""
+"""The stream engine against nested `jax.jacfwd`, one rule at a time."""
 
 import functools
 

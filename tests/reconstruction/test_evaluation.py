@@ -1,4 +1,4 @@
-"""Many points cost little more memory than few: they are computed a chunk at a time."""
+"""Points beyond a shape have no answer, and a residual limits what a coefficient may be."""
 
 import dataclasses
 

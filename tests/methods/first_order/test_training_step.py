@@ -1,4 +1,4 @@
-"""The trained parameters, the clock and the held-out error of a training step."""
+"""The trained parameters of a training step, and several networks trained at once."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""A second-order fit: its cost, what it changes, when it ends, and how it divides its budget."""
+"""A second-order fit: its cost, the coefficient that it finds, and which weights it changes."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""The rows of the loss as functions of θ, at fixed and fresh residual points."""
+"""The rows of the loss as functions of θ."""
 
 import jax
 import numpy as np
