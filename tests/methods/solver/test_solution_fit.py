@@ -41,6 +41,7 @@ def test_a_coefficient_is_that_of_least_squares_on_the_exact_solution():
     assert result.summary["stopped"] == "solved on a mesh"
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say():
     held = [
         lower < 0.1 < upper
@@ -86,6 +87,7 @@ def test_sensors_with_an_offset_are_found_and_named():
     assert "x = 0.6886: u 0.09" in doubts[0].sentence
 
 
+@pytest.mark.slow
 def test_a_pumping_test_gives_conductivity_and_storage():
     """Theis' solution: drawdown around a well of known rate."""
     rate, thickness, k, storage = 788.0, 7.0, 66.0, 2.5e-5
@@ -106,6 +108,7 @@ def test_a_pumping_test_gives_conductivity_and_storage():
     assert result.parameters["S"] == pytest.approx(storage, rel=0.01)
 
 
+@pytest.mark.slow
 def test_first_guesses_may_be_off_by_far():
     """A front of Fisher's equation, from a diffusivity and a rate ten times too large or small."""
     random = np.random.default_rng(1)
