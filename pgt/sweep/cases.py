@@ -93,7 +93,8 @@ def read_sweep(path: str | Path) -> list[Case]:
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "sensors.csv").write_text("x,t,u\\n0.5,0.5,1\\n")
     >>> _ = (folder / "run.toml").write_text(template("heat"))
-    >>> _ = (folder / "sweep.toml").write_text('base = "run.toml"\\nseeds = 2\\n[grid]\\nmethod = ["solver"]')
+    >>> text = 'base = "run.toml"\\nseeds = 2\\n[grid]\\nmethod = ["solver"]'
+    >>> _ = (folder / "sweep.toml").write_text(text)
     >>> [case.values for case in read_sweep(folder / "sweep.toml")]
     [{'method': 'solver', 'seed': 0}, {'method': 'solver', 'seed': 1}]
     """
