@@ -237,10 +237,10 @@ def _timed(answer: "_Answer", plan: Plan, began: float) -> Reconstruction:
     result.record["wall_seconds"] = time.monotonic() - began
     result.record["total_seconds"] = total_seconds(plan.candidates[0].training)
     fit, posterior = answer.outcome.fit, answer.outcome.posterior
-    is_kept = isinstance(posterior, BandFit | BandAverage) and is_solved_by_one_solve(
-        fit.pde, fit.model.scaling
-    )
-    earlier = posterior if is_kept else None
+    earlier = None
+    if isinstance(posterior, BandFit | BandAverage):
+        is_linear = is_solved_by_one_solve(fit.pde, fit.model.scaling)
+        earlier = posterior if is_linear else None
     held_out = answer.task.rows_held_out
     continuation = Continuation(plan, network_of(fit.model), fit.pde, earlier, held_out)
     return replace(result, continuation=continuation)

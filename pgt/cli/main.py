@@ -9,6 +9,7 @@ import typer.main
 
 from pgt.cli import families, runs
 from pgt.cli.console import mistakes_are_messages
+from pgt.cli.live import live
 from pgt.cli.sweep import sweep
 from pgt.core.errors import InputError
 from pgt.core.provenance import __version__
@@ -79,6 +80,7 @@ for _command in (
     runs.info,
     families.pretrain,
     sweep,
+    live,
 ):
     app.command()(_command)
 
