@@ -40,7 +40,8 @@ class Problem(eqx.Module):
 
     `observations` has exactly the equation's fields; `conditions` are bound to the domain. All of them
     are relative to `origin`, that of the model's scales. `likelihood` is that of the readings
-    (likelihood.py). `averaged` are the axes along which some reading is an average.
+    (likelihood.py). `averaged` are the axes along which some reading is an average. `pool` are the
+    readings of which the loss takes a batch, where `observations` are a sample that an encoder sees.
     """
 
     observations: Observations
@@ -51,6 +52,12 @@ class Problem(eqx.Module):
     averaged: tuple[str, ...] = eqx.field(static=True)
     likelihood: Likelihood = eqx.field(static=True, default="gauss")
     origin: Origin = eqx.field(static=True, default=HERE)
+    pool: Observations | None = None
+
+    @property
+    def fitted(self) -> Observations:
+        """The readings of which the loss takes a batch."""
+        return self.observations if self.pool is None else self.pool
 
     @staticmethod
     def build(
@@ -179,7 +186,7 @@ def losses(
     def field(z):
         return model.decode(context, z)
 
-    readings = problem.observations
+    readings = problem.fitted
     if batch.readings is not None:
         readings = take_readings(readings, batch.readings)
     likely = problem.likelihood, noise_floor
@@ -261,7 +268,7 @@ def draw_batch(key: Key, problem: Problem, sampler, sizes, residual_size) -> Bat
     """New random points for one step. `sizes` = (readings, collocation, points per condition)."""
     readings, collocation, faces = sizes
     pick, inside, *walls = jax.random.split(key, 2 + len(problem.conditions))
-    count = len(problem.observations)
+    count = len(problem.fitted)
     points = jnp.zeros((0, problem.domain.dimension), jnp.float32)
     if collocation:
         points = sampler.draw(inside, problem.domain, collocation, residual_size)

@@ -44,6 +44,7 @@ from pgt.methods.closed_form.band_solution import (
 from pgt.methods.closed_form.design_rows import nodes_of
 from pgt.methods.closed_form.equation_symbol import symbol_of
 from pgt.methods.closed_form.smoothness_average import PRIOR_COUNT, average_over_smoothness
+from pgt.methods.closed_form.streamed_readings import compress
 from pgt.methods.coefficients import are_settled
 from pgt.methods.finished_fit import COEFFICIENT_NOT_AT_REST, SOLVED_IN_CLOSED_FORM, Fit
 from pgt.methods.history import History
@@ -147,7 +148,8 @@ class _Search:
         """The fit of greatest evidence, averaged where others are nearly as probable."""
         sines = self.bases[-1]
         if sines.model.band is not None:
-            return self._fit(sines, sines.model.band, sines.full_count)
+            best = self._fit(sines, sines.model.band, sines.full_count)
+            return best if self.task.stream is None else self._with_all_readings(best, sines)
         best, basis = None, sines
         for other in self.bases:
             if best is not None and (self._is_exact(best) or not self.deadline.allows(0.0)):
@@ -273,8 +275,25 @@ class _Search:
 
     # ------------------------------------------------------------------------------ 3. finish
 
+    def _with_all_readings(self, sampled: BandFit, basis: _Basis) -> BandFit:
+        """The fit to all readings of the task's stream, by one pass. The band is that of the fit to the
+        sample, or a wider one if all readings together are more probable under it."""
+        bands = sampled.band, next(_neighbors(sampled.band, BAND_FACTORS[1], False))
+        fits = [self._fit(basis, band, basis.full_count) for band in bands]
+        passed = compress(fits, self.task, lambda share: self.report(share, {}))
+        task, best = self.task, None
+        for fit, compressed in zip(fits, passed, strict=True):
+            self.task = replace(task, compressed=compressed)
+            full = self._fit(basis, fit.band, basis.full_count)
+            best = full if best is None or full.is_better_than(best) else best
+        self.task = task
+        assert best is not None  # there are bands
+        return best
+
     def _finish(self, best: BandFit, basis: _Basis) -> BandFit | BandAverage:
         """The best fit with more sines, and averaged with others."""
+        if self.task.stream is not None:
+            return self._with_all_readings(best, basis)
         has_open_walls = self.is_one_solve and bool(wall_fields(self.task.pde))
         is_noisy = best.sigma > MAX_EXACT_SIGMA
         if has_open_walls and is_noisy and self.deadline.allows(PRIOR_COUNT * basis.latest):

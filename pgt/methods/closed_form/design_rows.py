@@ -19,7 +19,7 @@ from jaxtyping import Array, Float
 from pgt.core.types import Point
 from pgt.core.unknown import is_unknown, named_unknowns, resolve
 from pgt.data.domain import Domain
-from pgt.data.observations import cell_quadrature, typical
+from pgt.data.observations import Observations, cell_quadrature, typical
 from pgt.data.origin import Origin
 from pgt.inference.linear_algebra import beside_numpy
 from pgt.inference.linear_gaussian import Rows
@@ -98,12 +98,19 @@ def _sines_at(sines: Sines, unit: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
     return sines(unit)
 
 
+def sensor_rows(model: Features, readings: Observations) -> Float[np.ndarray, "n m"]:
+    """What every sensor reads of each sine: its value, or its average over a box."""
+    nodes, weights = cell_quadrature(readings)
+    if len(weights) == 1:
+        return field_rows(model, np.asarray(nodes)[:, 0])
+    return np.einsum("nqm,q->nm", field_rows(model, np.asarray(nodes)), weights)
+
+
 def _readings(model: Features, problem: Problem):
     """The rows and values of all measured numbers, the σ of each relative to the common one, the common σ
     or None, and the number of the field of each."""
     readings, scaling = problem.observations, model.scaling
-    nodes, weights = cell_quadrature(readings)
-    sines = np.einsum("nqm,q->nm", field_rows(model, np.asarray(nodes)), weights)
+    sines = sensor_rows(model, readings)
     fields, count = len(readings.fields), sines.shape[1]
     rows, values, sigma = [], [], []
     for field, name in enumerate(readings.fields):
