@@ -7,7 +7,7 @@ turns that answer, with its stated error, into a `Reconstruction`.
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from pgt.core.arguments import Positive, Seed
+from pgt.core.arguments import Count, Positive, Seed
 from pgt.core.checked import checked
 from pgt.core.errors import InputError, warn_of
 from pgt.core.files import require_writable
@@ -71,6 +71,7 @@ def reconstruct(
     seed: Seed = 0,
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
+    devices: Count | None = None,
 ) -> Reconstruction:
     """The continuous field that fits scattered readings and a governing equation.
 
@@ -107,6 +108,8 @@ def reconstruct(
         A folder that stores the progress; a run that was killed continues from there.
     progress
         Whether to show a progress bar; default: if standard error is a terminal.
+    devices
+        The number of devices that share the readings and residual points; default: all.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=30)
@@ -122,6 +125,8 @@ def reconstruct(
     (1, 5)
     """
     began = time.monotonic()
+    if devices is not None:
+        training = replace(training or Training(), devices=devices)
     domain = domain if isinstance(domain, Domain) else Domain(**domain)
     stream = observations if isinstance(observations, ReadingStream) else None
     if isinstance(observations, ReadingStream):

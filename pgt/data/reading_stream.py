@@ -89,6 +89,12 @@ class ReadingStream:
         for number in range(len(self.parts)) if order is None else order:
             yield self._loaded(number)
 
+    def part(self, rows: int, seed: int) -> "ReadingStream":
+        """Randomly chosen parts with at least `rows` readings together, or all of them."""
+        order = np.random.default_rng(seed).permutation(len(self.parts))
+        before = np.cumsum([0, *(self.parts[number].count for number in order[:-1])])
+        return replace(self, parts=tuple(self.parts[k] for k in order[before < rows]))
+
     def _loaded(self, number: int) -> Observations:
         readings = self.parts[number].load()
         for transform in self.transforms:

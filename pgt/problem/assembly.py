@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Int
 
 from pgt.core.arguments import Seed
+from pgt.core.devices import row_sharding
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
 from pgt.data.domain import Domain
@@ -159,6 +160,7 @@ def assemble(
         problem = Problem.build(
             fitted, pde, all_conditions, domain, scaling,
             physics=training.collocation > 0, likelihood=training.likelihood,
+            sharding=row_sharding(training.devices),
         )  # fmt: skip
     noise = _given_noise(observations, scaling)
     return Task(

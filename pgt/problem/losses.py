@@ -13,8 +13,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import NamedSharding
 from jaxtyping import Array, Float, Int
 
+from pgt.core.devices import by_rows
 from pgt.core.errors import InputError
 from pgt.core.types import Key, Point, Points, Scalar
 from pgt.core.unknown import resolve
@@ -42,6 +44,7 @@ class Problem(eqx.Module):
     are relative to `origin`, that of the model's scales. `likelihood` is that of the readings
     (likelihood.py). `averaged` are the axes along which some reading is an average. `pool` are the
     readings of which the loss takes a batch, where `observations` are a sample that an encoder sees.
+    `sharding` divides readings and points over devices.
     """
 
     observations: Observations
@@ -53,6 +56,7 @@ class Problem(eqx.Module):
     likelihood: Likelihood = eqx.field(static=True, default="gauss")
     origin: Origin = eqx.field(static=True, default=HERE)
     pool: Observations | None = None
+    sharding: NamedSharding | None = eqx.field(static=True, default=None)
 
     @property
     def fitted(self) -> Observations:
@@ -69,6 +73,7 @@ class Problem(eqx.Module):
         *,
         physics: bool = True,
         likelihood: Likelihood = "gauss",
+        sharding: NamedSharding | None = None,
     ) -> "Problem":
         """The problem for readings and a domain in physical coordinates.
 
@@ -92,6 +97,7 @@ class Problem(eqx.Module):
             averaged_axes(observations),
             likelihood,
             scaling.origin,
+            sharding=sharding,
         )
 
     def term_names(self) -> tuple[str, ...]:
@@ -189,6 +195,7 @@ def losses(
     readings = problem.fitted
     if batch.readings is not None:
         readings = take_readings(readings, batch.readings)
+    readings, batch = by_rows((readings, batch), problem.sharding)
     likely = problem.likelihood, noise_floor
     terms = {"data": data_loss(model, context, readings, problem.averaged, *likely)}
     if model.predicts_variance:

@@ -18,6 +18,7 @@ from jaxtyping import Float
 
 from pgt.core.machine import blas_threads
 from pgt.data.observations import Observations
+from pgt.data.reading_stream import ReadingStream
 from pgt.inference.evidence import robust_scale, robust_weights
 from pgt.inference.likelihood import Likelihood
 from pgt.inference.linear_gaussian import CompressedReadings
@@ -31,17 +32,19 @@ BLOCK_ROWS = 8192
 
 
 def compress(
-    fits: Sequence[BandFit], task: Task, report: Callable[[float], None]
+    fits: Sequence[BandFit],
+    task: Task,
+    stream: ReadingStream,
+    report: Callable[[float], None] = lambda share: None,
 ) -> list[CompressedReadings]:
-    """All readings of the task's stream for the sines of each of the fits, which a sample of them gave.
+    """All readings of a stream for the sines of each of the fits, which the task's sample gave.
 
     With a likelihood that allows for outliers, readings are weighted by their misfits to these fits.
     """
-    assert task.stream is not None
     sums = [_Sums(fit, task) for fit in fits]
-    total, done = max(len(task.stream), 1), 0
+    total, done = max(len(stream), 1), 0
     with blas_threads(sums[0].gram.shape[1]):
-        for chunk in task.stream.chunks():
+        for chunk in stream.chunks():
             for start in range(0, len(chunk), BLOCK_ROWS):
                 block = chunk.take(np.arange(start, min(start + BLOCK_ROWS, len(chunk))))
                 for part in sums:

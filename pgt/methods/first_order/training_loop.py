@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool
 
+from pgt.core.devices import on_every_device, on_this_host
 from pgt.core.progress import ProgressBar
 from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
@@ -61,7 +62,8 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
     ]
     fixed = [part for _, part in starts]
     program = TrainingProgram.of(fixed, problems, task.held_outs, seeds, step)
-    state = stack_states([state for state, _ in starts])
+    sharding = task.problem.sharding
+    state = on_every_device(stack_states([state for state, _ in starts]), sharding)
     unknowns = [name for name, _ in named_unknowns(task.pde)]
     best, logbook = state.trained, Logbook.empty(len(seeds), task.problem.term_names(), unknowns)
     identity = {}
@@ -90,6 +92,7 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
             save_checkpoint(checkpoint, identity, (state, best, logbook.plain()))
     if pools is not None:
         pools.close()
+    best, state = (on_this_host(part, sharding) for part in (best, state))
     trained = best if logbook.stopped == HELD_OUT_ERROR_STALLED else state.trained
     if _estimates_noise(task):  # training has ended, so all of the error may be noise
         state = with_noise_floors(state, [history.best for history in logbook.histories])

@@ -52,7 +52,7 @@ def values_of(fit, points):
 
 def streamed_fit(task):
     sampled = solve_linear(task.model, task)
-    (compressed,) = compress([sampled], task, lambda share: None)
+    (compressed,) = compress([sampled], task, task.stream)
     return solve_linear(task.model, replace(task, compressed=compressed))
 
 
