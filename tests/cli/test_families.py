@@ -3,14 +3,11 @@
 import shutil
 
 import jax
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import pgt
-from pgt.cli.families import _example
 from pgt.cli.main import app
-from pgt.families.networks.card import HELD_OUT, SYSTEMS
 
 
 def run(*arguments):
@@ -78,12 +75,6 @@ def test_a_folder_of_simulations_is_a_family(quick, simulations, equation):
     assert quick["family"] == "simulations"
 
 
-def test_names_may_be_listed_with_blanks(quick, simulations):
-    options = ["--equation", "u_t = diffusivity*u_xx", "--coefficients", " diffusivity, "]
-    found = run(simulations, "-o", simulations / "mine.safetensors", *options)
-    assert found.exit_code == 0, found.output
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -97,24 +88,6 @@ def test_what_is_missing_of_a_folder_is_said(quick, simulations, options, said):
     found = run(simulations, "-o", simulations / "mine.safetensors", *options)
     assert found.exit_code == 2
     assert said in " ".join(found.output.split())
-
-
-def test_options_of_a_folder_need_one(tmp_path):
-    found = run("heat", "-o", tmp_path / "mine.safetensors", "--equation", "heat")
-    assert found.exit_code == 2
-    assert "for simulations in a folder" in " ".join(found.output.split())
-
-
-def test_the_figure_shows_other_systems_than_those_of_the_card():
-    trained = pgt.families.shipped("heat")
-    truth, answer, readings = _example(trained)
-    assert truth.u.dims == answer.u.dims
-    assert len(readings) == 64
-    assert float(((truth.u - answer.u) ** 2).mean() ** 0.5 / truth.u.std()) < 0.3
-    keys = jax.random.split(jax.random.key(trained.card.seed + HELD_OUT), SYSTEMS)
-    held_out = jax.jit(jax.vmap(trained.family.draw))(keys[:64]).values
-    apart = np.abs(np.asarray(held_out)[..., 0] - truth.u.to_numpy()).max(axis=(1, 2))
-    assert apart.min() > 1e-3
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from run_files import HEAT, build_all, loader
 
 from pgt import InputError
 from pgt.config import load_run
-from pgt.config.source import dotted, key_lines, read_source, toml
+from pgt.config.source import key_lines, read_source
 
 
 @pytest.fixture(scope="module")
@@ -119,13 +119,6 @@ def test_hostile_files_take_no_time(load, text):
     assert time.process_time() - began < 10
 
 
-def test_keys_and_values_are_written_as_toml():
-    assert dotted(("pde", "a b", 0)) == 'pde."a b".0'
-    assert tomllib.loads(f"v = {toml({'a b': [True, 'é', 0.5]})}") == {
-        "v": {"a b": [True, "é", 0.5]}
-    }
-
-
 def test_a_mistake_is_placed_at_the_nearest_table_around_it(tmp_path):
     path = tmp_path / "run.toml"
     path.write_text("seed = 1\n[pde]\nname = 2\n")
@@ -229,32 +222,6 @@ def test_mutated_text(load, at, cut, piece):
     except ValueError:
         return
     assert set(key_lines(text)) == set(paths(data))
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=3)), min_size=1, max_size=4))
-def test_mutated_bytes(load, changes):
-    raw = HEAT.encode()
-    for at, piece in changes:
-        place = int(at * len(raw))
-        raw = raw[:place] + piece + raw[place + len(piece) :]
-    right_or_refused(load, raw)
-
-
-VALUES = st.one_of(
-    st.sampled_from(
-        ["0", "-1", "1e30", "1e-300", "9" * 400, "nan", "true", "[]", "{}", '""', '"u"', '"x^2"',
-         "[0, 1]", '["x"]', "[[1]]", "{a = 1}", "{unknown = true, initial = 1}", "07:32:00",
-         '"\\u0000"', '"' + "(" * 300 + '"', '["u_t = u_xx"]', "1000000000000"]
-    ),
-    st.integers().map(str),
-    st.floats().map(repr),
-)  # fmt: skip
-KEYS = sorted({".".join(map(str, path)) for path in paths(tomllib.loads(HEAT))})
-
-
-@given(st.lists(st.tuples(st.sampled_from(KEYS), VALUES), min_size=1, max_size=3))
-def test_mutated_structure(load, changes):
-    right_or_refused(load, HEAT, [f"{key}={value}" for key, value in changes])
 
 
 @given(st.text(alphabet="ab.=[]{}\"'\\\n, 1#", max_size=30))

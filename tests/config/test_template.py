@@ -1,7 +1,6 @@
 """Run files to start from."""
 
 import re
-import tomllib
 
 import fresh_python
 import pytest
@@ -51,20 +50,6 @@ def test_templates_of_nonsense(load):
         template("u_t = = 1")
     with pytest.raises(InputError):
         template([])
-
-
-def test_equations_are_not_named_by_their_axes():
-    with pytest.raises(InputError, match="'navier_stokes_2d'; did you mean 'navier_stokes'"):
-        template("navier_stokes_2d")
-
-
-@pytest.mark.parametrize(("pde", "kind"), [("poisson", "disk"), ("navier_stokes_3d", "ball")])
-def test_an_obstacle_is_offered_where_there_are_planes(pde, kind):
-    text = template(pde)
-    assert f'#shape = {{kind = "{kind}"' in text
-    used = re.sub(r"(?m)^#(?=\[domain.shape\]|kind = .outside|shape = )", "", text)
-    assert tomllib.loads(used)["domain"]["shape"]["shape"]["name"] == "obstacle"
-    assert "domain.shape" not in template("heat")
 
 
 def test_a_template_names_the_models_in_a_new_process(tmp_path):
