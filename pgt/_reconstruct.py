@@ -8,6 +8,7 @@ turns that answer, with its stated error, into a `Reconstruction`.
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,6 +48,7 @@ from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.reconstruction.race import NO_SOLUTION, is_better, why_next, with_seconds_left
 from pgt.reconstruction.result import Reconstruction
+from pgt.reconstruction.sensor_rounds import fit_with_sensors
 from pgt.reconstruction.stated_error import combined_error, correlated_misfits, field_errors
 from pgt.training.settings import ErrorBars, Training
 from pgt.uncertainty.field_error import domain_points
@@ -324,7 +326,8 @@ def _fit_candidate(
             decided.update(is_kept=is_kept, why=why)
         return decided["is_kept"] and not decided["why"]
 
-    outcome = fit_task(task, checkpoint=folder, progress=progress, is_kept=is_final)
+    fit = partial(fit_task, checkpoint=folder, progress=progress, is_kept=is_final)
+    task, outcome = fit_with_sensors(fit, task)
     errors = field_errors(outcome, task) if is_final(outcome) else None
     return _Answer(task, outcome, errors, []), decided["is_kept"], decided["why"]
 
@@ -379,6 +382,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
             for contradicted in outcome.contradicted_conditions
         ],
         "displaced_sensor": outcome.displaced_sensor and asdict(outcome.displaced_sensor),
+        "sensor_effects": [asdict(effect) for effect in outcome.effects],
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": trees.count_parameters(network_of(fit.model)),
         "noise_floor": fit.noise_floor,

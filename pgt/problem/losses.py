@@ -40,7 +40,8 @@ class Problem(eqx.Module):
 
     `observations` has exactly the equation's fields; `conditions` are bound to the domain. All of them
     are relative to `origin`, that of the model's scales. `likelihood` is that of the readings
-    (likelihood.py). `averaged` are the axes along which some reading is an average.
+    (likelihood.py). `averaged` are the axes along which some reading is an average. `sensor_errors` are
+    the errors that sensors may have left in the readings, in units of the spread; field by field.
     """
 
     observations: Observations
@@ -51,6 +52,7 @@ class Problem(eqx.Module):
     averaged: tuple[str, ...] = eqx.field(static=True)
     likelihood: Likelihood = eqx.field(static=True, default="gauss")
     origin: Origin = eqx.field(static=True, default=HERE)
+    sensor_errors: Float[np.ndarray, "m q"] | None = None
 
     @staticmethod
     def build(
