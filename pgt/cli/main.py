@@ -9,6 +9,7 @@ import typer.main
 
 from pgt.cli import families, runs
 from pgt.cli.console import mistakes_are_messages
+from pgt.cli.discover import discover
 from pgt.core.errors import InputError
 from pgt.core.provenance import __version__
 
@@ -72,6 +73,7 @@ for _command in (
     runs.init,
     runs.check,
     runs.fit,
+    discover,
     runs.predict,
     runs.compare,
     runs.report,
