@@ -112,14 +112,6 @@ def test_the_map_of_a_large_folder_names_every_file(part):
     assert not missing, f"say in pgt/{part}/__init__.py where these belong"
 
 
-def test_relative_and_nested_imports_are_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr(f"{__name__}.PACKAGE", tmp_path)
-    (tmp_path / "nn").mkdir()
-    file = tmp_path / "nn" / "layer.py"
-    file.write_text("from . import film\nfrom ..data.domain import Domain\ndef f():\n import a.b\n")
-    assert imports(file) == {"pgt.nn.film", "pgt.data.domain.Domain", "a.b"}
-
-
 def test_annotations_are_checked_while_tests_run():
     assert Unknown(1).value == 1
     with pytest.raises(jaxtyping.TypeCheckError):

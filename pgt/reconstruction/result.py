@@ -153,39 +153,32 @@ class Reconstruction(eqx.Module):
         of = self.evaluation
         return of.gridded(axes, of.query(quantities, quantiles), at)
 
-    @checked
-    def to_netcdf(
-        self,
-        path: str | Path,
-        quantities: Sequence[str] | None = None,
-        quantiles: float | Sequence[float] | None = None,
-        *,
-        at: Mapping[str, Any] | None = None,
-        progress: bool | None = None,
-        **axes,
-    ) -> Path:
-        """The path of a NetCDF file, after writing the field on a grid to it; arguments as in `grid`.
+    def to_netcdf(self, path: str | Path, quantities=None, quantiles=None, **options) -> Path:
+        """Write the field on a grid to a NetCDF file; arguments as in `grid`. Returns the path.
 
-        The grid is computed and written part by part, so that memory does not grow with it. `progress`
-        says whether to show a progress bar; default: if standard error is a terminal.
+        The grid is computed and written part by part, so that memory does not grow with it. The option
+        `progress` says whether to show a progress bar; default: if standard error is a terminal.
         """
-        requested = quantities, quantiles
-        return display.write(self, Path(path), ".nc", requested, at, axes, progress)[0]
+        return self._write_grid(path, ".nc", quantities, quantiles, **options)
+
+    def to_zarr(self, path: str | Path, quantities=None, quantiles=None, **options) -> Path:
+        """Write the field on a grid to a Zarr store, a folder; as `to_netcdf`."""
+        return self._write_grid(path, ".zarr", quantities, quantiles, **options)
 
     @checked
-    def to_zarr(
+    def _write_grid(
         self,
         path: str | Path,
-        quantities: Sequence[str] | None = None,
-        quantiles: float | Sequence[float] | None = None,
+        ending: str,
+        quantities: Sequence[str] | None,
+        quantiles: float | Sequence[float] | None,
         *,
         at: Mapping[str, Any] | None = None,
         progress: bool | None = None,
         **axes,
     ) -> Path:
-        """The path of a Zarr store, after writing the field on a grid to it; as `to_netcdf`."""
         requested = quantities, quantiles
-        return display.write(self, Path(path), ".zarr", requested, at, axes, progress)[0]
+        return display.write(self, Path(path), ending, requested, at, axes, progress)[0]
 
     @checked
     def functions(self, quantiles: float | Sequence[float] | None = None, **axes) -> xr.Dataset:
