@@ -1,7 +1,7 @@
 """The commands of `pgt`. They import JAX when they run, so that `--help` is fast."""
 
-from importlib.metadata import EntryPoint, entry_points
-from typing import Annotated
+from importlib.metadata import entry_points
+from typing import Annotated, Any
 
 import typer
 import typer.core
@@ -47,11 +47,11 @@ class Commands(typer.core.TyperGroup):
         return None
 
 
-def _offered() -> dict[str, EntryPoint]:
+def _offered() -> dict[str, Any]:
     return {entry.name: entry for entry in entry_points(group=PLUGINS)}
 
 
-def _loaded(offered: EntryPoint):
+def _loaded(offered: Any):
     try:
         command = typer.main.get_command(offered.load())
     except (ImportError, AttributeError) as error:
