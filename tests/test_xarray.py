@@ -8,7 +8,11 @@ import pgt
 import pgt.xarray  # registers the accessor
 
 HEAT = "u_t = 0.01*u_xx"
-SINES = {"name": "features", "count": 120, "band": 3.0}  # quick, and enough for fields that are smooth
+SINES = {
+    "name": "features",
+    "count": 120,
+    "band": 3.0,
+}  # quick, and enough for fields that are smooth
 TRUTH = pgt.datasets.heat({1: 1.0}, x=11, t=6)
 GAPS = TRUTH.where(np.random.default_rng(0).uniform(size=TRUTH.u.shape) < 0.5)
 

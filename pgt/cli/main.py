@@ -13,7 +13,7 @@ from pgt.core.errors import InputError
 from pgt.core.provenance import __version__
 
 PLUGINS = "pgt.commands"  # the group of entry points under which other packages offer commands
-IN_A_CLONE = {  # commands of packages that are not published: how to install them
+UNPUBLISHED_COMMANDS = {  # commands of packages that are not published: how to install them
     "bench": "`pgt bench` is not installed; install it with `pip install ./benchmarks` in a clone of "
     "the repository."
 }
@@ -39,8 +39,8 @@ class Commands(typer.core.TyperGroup):
         with mistakes_are_messages():
             if offered is not None:
                 return _loaded(offered)
-            if cmd_name in IN_A_CLONE:
-                raise InputError(IN_A_CLONE[cmd_name])
+            if cmd_name in UNPUBLISHED_COMMANDS:
+                raise InputError(UNPUBLISHED_COMMANDS[cmd_name])
         return None
 
 

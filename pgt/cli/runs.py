@@ -85,25 +85,19 @@ def _require_no_run_file(words: list[str]) -> None:
 def check(
     run_file: RunFile,
     overrides: Set = [],  # noqa: B006
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Time nothing: no estimate of memory and time.")
-    ] = False,
 ) -> None:
     """Read everything, train nothing: ranges, units, coverage, what is hidden and what is learnt,
-    how much memory and time it will take."""
+    and the plan of the fit."""
     from pgt.config import load_run
 
     with mistakes_are_messages():
         run = load_run(run_file, overrides)
         from pgt.runs.check import describe, draw, prepare
-        from pgt.runs.estimate import estimate
 
         if picture := draw(run):
             typer.echo(f"{picture}: the shape, its walls and the readings.", err=True)
         parts, plan = prepare(run)
         rows = describe(run, parts, plan)
-        if not quick:
-            rows += estimate(plan.first, lambda line: typer.echo(f"{line} ...", err=True))
     console().print(_two_columns(rows, str(run_file)))
 
 

@@ -39,7 +39,7 @@ from pgt.config.source import toml
 from pgt.core.arguments import (
     CURVE,
     FORMULA,
-    LARGEST,
+    MAX_NUMBER,
     InUnits,
     Keyed,
     Limits,
@@ -69,7 +69,7 @@ class Way(NamedTuple):
 
 def number(cls: type, limits: Limits) -> Way:
     """The way to write a number between limits; without limits, of at most the largest usable size."""
-    largest = LARGEST if cls is float else 10**9
+    largest = MAX_NUMBER if cls is float else 10**9
     at_least = -largest if limits.at_least is None and limits.above is None else limits.at_least
     at_most = largest if limits.at_most is None and limits.below is None else limits.at_most
     bounds: dict[str, Any] = {"ge": at_least, "gt": limits.above, "le": at_most, "lt": limits.below}

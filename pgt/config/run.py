@@ -45,7 +45,7 @@ from pgt.core.dialect import Dates, Mark, Separator
 from pgt.core.errors import InputError
 from pgt.core.parser import AXES, CARTESIAN
 
-LARGEST_GRID = 10**8  # points
+MAX_GRID_POINTS = 10**8  # points
 
 Noise = Annotated[
     Annotated[NotNegative, Tag("<number|column>")] | Annotated[AsFound, Tag("<text>")],
@@ -171,7 +171,7 @@ class DomainSection(Section):
 
 
 Positions = Annotated[
-    Annotated[int, Field(ge=2, le=LARGEST_GRID), Tag("<number|positions>")]
+    Annotated[int, Field(ge=2, le=MAX_GRID_POINTS), Tag("<number|positions>")]
     | Annotated[Numbers, Tag("<array>")],
     Discriminator(lambda value: "<array>" if isinstance(value, list) else "<number|positions>"),
 ]
@@ -188,9 +188,10 @@ class OutputSection(Section):
     @model_validator(mode="after")
     def _check_size(self):
         counts = [len(p) if isinstance(p, tuple) else p for p in self.grid.values()]
-        if math.prod(counts) > LARGEST_GRID:
+        if math.prod(counts) > MAX_GRID_POINTS:
             wrong(
-                f"the grid has {math.prod(counts):g} points; {LARGEST_GRID:g} is the most.", "grid"
+                f"the grid has {math.prod(counts):g} points; {MAX_GRID_POINTS:g} is the most.",
+                "grid",
             )
         return self
 

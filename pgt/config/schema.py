@@ -15,7 +15,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from pgt.core.arguments import LARGEST
+from pgt.core.arguments import MAX_NUMBER
 
 SCALARS = ("seed", "method")
 TOP_LEVEL = ("observations", "domain", "pde", "conditions", "model", "training", "output", *SCALARS)
@@ -113,8 +113,8 @@ def _check_bounds(pair: tuple[float, ...]) -> tuple[float, ...]:
 
 
 Array = Field(strict=False)  # TOML's arrays are lists; kept as tuples
-Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
+Number = Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, le=MAX_NUMBER, allow_inf_nan=False)]
 Text = Annotated[str, AfterValidator(_check_text)]
 # The name of a file, or what a file calls something: any characters that it has.
 AsFound = Annotated[str, AfterValidator(_check_as_found)]

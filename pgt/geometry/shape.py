@@ -253,6 +253,36 @@ class AbstractLeaf(AbstractShape):
         return np.zeros((0, self.dimension))
 
 
+class AbstractPlane(AbstractLeaf):
+    """A simple shape of the plane."""
+
+    @property
+    def dimension(self) -> int:
+        return 2
+
+
+class AbstractSolid(AbstractLeaf):
+    """A simple shape of space."""
+
+    @property
+    def dimension(self) -> int:
+        return 3
+
+
+def along_edges(start, end, count: int) -> Boundary:
+    """Points along edges that run counter-clockwise around the inside, in proportion to their lengths."""
+    along = end - start
+    length = np.linalg.norm(along, axis=1)
+    each = np.maximum(np.round(count * length / length.sum()).astype(int), 1)
+    edge = np.repeat(np.arange(len(start)), each)
+    rank = np.arange(len(edge)) - np.repeat(np.cumsum(each) - each, each)
+    share = (rank + 0.5) / each[edge]
+    unit = along / length[:, None]
+    normals = np.column_stack([unit[:, 1], -unit[:, 0]])
+    points = start[edge] + share[:, None] * along[edge]
+    return Boundary(points, normals[edge], (length / each)[edge])
+
+
 def no_such_wall(name: str, known: Sequence[str]) -> str:
     """The message for a wall name that the shape does not have."""
     return f"there is no wall {name!r}; the shape's walls are {', '.join(map(repr, known))}."

@@ -15,10 +15,8 @@ The files of this folder, in the order in which an input file passes through the
 # The formats of readings: each registers its reader under the endings it serves.
 from pgt.core.dialect import Dialect as Dialect
 from pgt.io import arrays as arrays
-from pgt.io import excel as excel
 from pgt.io import netcdf as netcdf
 from pgt.io import parquet as parquet
-from pgt.io import text as text
 from pgt.io.columns import Columns as Columns
 from pgt.io.netcdf import read_field as read_field
 from pgt.io.readers import read_columns as read_columns

@@ -11,18 +11,17 @@ import pandas as pd
 
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
-from pgt.core.registry import register
-from pgt.io.columns import Columns, check_row_count
+from pgt.io.columns import check_row_count
 from pgt.io.encoding import ZIP, check_file_start, max_unpacked_bytes
 from pgt.io.file_access import missing_package, wrap_library_errors
-from pgt.io.headings import Positions, parse_headings
+from pgt.io.headings import parse_headings
 from pgt.io.layout import (
     check_heading,
     check_orientation,
     explain_second_heading,
     find_layout_of_rows,
 )
-from pgt.io.selection import CellTable, Converter, LoadedColumns, name_index, select_columns
+from pgt.io.selection import CellTable, Converter, LoadedColumns, name_index
 
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 _FORMULA = re.compile(
@@ -30,20 +29,6 @@ _FORMULA = re.compile(
 )
 SheetRow = tuple[int, list[str]]
 MAX_WORKBOOK_BYTES = 500 << 20  # of the unpacked workbook
-
-
-@register(".xlsx", ".xlsm", kind="reader")
-def read_workbook(
-    path: Path,
-    coords: tuple[str, ...],
-    others: tuple[str, ...],
-    *,
-    sensors: dict[str, Positions] | None = None,
-    dialect: Dialect | None = None,
-) -> Columns:
-    """The columns `coords` and `others` of the only sheet, or of the sheet that the dialect names."""
-    dialect = dialect or Dialect()
-    return select_columns(open_sheet(path, dialect), coords, others, sensors, dialect)
 
 
 def open_sheet(path: Path, dialect: Dialect) -> CellTable:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from pgt.core.dialect import CHARACTERS, SPOKEN, Dialect
+from pgt.core.dialect import SEPARATOR_NAMES, SEPARATORS, Dialect
 from pgt.core.errors import InputError
 from pgt.io.encoding import Line
 from pgt.io.headings import parse_heading, parse_unit
@@ -98,9 +98,9 @@ def find_layout(lines: Sequence[Line], dialect: Dialect) -> TableLayout:
     if not lines:
         raise InputError("the file is empty; write one heading line with the column names first.")
     if dialect.separator is not None:
-        separator = CHARACTERS[dialect.separator]
+        separator = SEPARATORS[dialect.separator]
         return (_find_table(lines, separator) or (0.0, TableLayout(separator, 0, None, 1)))[1]
-    candidates = [table for mark in SPOKEN if (table := _find_table(lines, mark))]
+    candidates = [table for mark in SEPARATOR_NAMES if (table := _find_table(lines, mark))]
     best = max((score for score, _ in candidates), default=0.0)
     tables = [layout for score, layout in candidates if score == best]
     tables = [layout for layout in tables if not _is_trailing_blank(lines, layout, tables)]
@@ -125,7 +125,7 @@ def find_table_lines(head: Sequence[Line], dialect: Dialect) -> list[Line]:
     """
     kept = [line for line in head if is_content(line[1])]
     above = [line for line in head if kept and line[0] < kept[0][0] and line[1].strip()]
-    marks = [CHARACTERS[dialect.separator]] if dialect.separator else list(SPOKEN)
+    marks = [SEPARATORS[dialect.separator]] if dialect.separator else list(SEPARATOR_NAMES)
     for mark in marks if len(kept) > 1 and above else ():
         rows = [_classify_row(split_leniently(text, mark)) for _, text in kept[:2]]
         width = len(rows[0].cells)
@@ -167,8 +167,8 @@ def _check_unambiguous(
 
 
 def _ambiguous_separator(number: int, marks: Sequence[str]) -> InputError:
-    kinds = " and ".join(SPOKEN[mark] for mark in SPOKEN if mark in marks)
-    notes = next(word for word in (";", "tab", ",", "bar", "space") if CHARACTERS[word] in marks)
+    kinds = " and ".join(SEPARATOR_NAMES[mark] for mark in SEPARATOR_NAMES if mark in marks)
+    notes = next(word for word in (";", "tab", ",", "bar", "space") if SEPARATORS[word] in marks)
     return InputError(
         f"line {number}: the heading holds {kinds}, so it is unclear which separate "
         "the cells. Use one kind, and put names that contain it in quotation marks; or say "
@@ -315,7 +315,7 @@ def split_line(number: int, line: str, separator: str) -> list[str]:
 def find_separator(heading: Line, first: Line | None = None) -> str:
     """The character that separates the names in a heading; a blank stands for any number of blanks."""
     unquoted = _QUOTED.sub("", heading[1])
-    candidates = [mark for mark in SPOKEN if mark in unquoted and mark != " "]
+    candidates = [mark for mark in SEPARATOR_NAMES if mark in unquoted and mark != " "]
     if len(candidates) > 1:  # all but one belong to the names, as in "u, m/s"
         row = _QUOTED.sub("", first[1]) if first else ""
         fitting = [mark for mark in candidates if unquoted.count(mark) == row.count(mark)]

@@ -14,9 +14,9 @@ import xarray as xr
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.manifest import require_intact
+from pgt.core.number_arrays import as_numbers
 from pgt.core.parser import CARTESIAN
 from pgt.core.registry import register
-from pgt.data._checks import as_numbers
 from pgt.data.domain import AXES
 from pgt.data.units import conversion
 from pgt.io.column_aliases import explain_angles, is_axis_alias, parse_flag

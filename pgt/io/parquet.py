@@ -12,8 +12,8 @@ import numpy as np
 
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
+from pgt.core.number_arrays import as_numbers
 from pgt.core.registry import register
-from pgt.data._checks import as_numbers
 from pgt.io.columns import Columns, as_numbers_or_dates, check_row_count
 from pgt.io.file_access import missing_package, wrap_library_errors
 from pgt.io.headings import Positions, parse_headings

@@ -14,15 +14,14 @@ import numpy as np
 
 from pgt.core.checked import checked
 from pgt.core.dialect import Dialect
-from pgt.core.errors import InputError
-from pgt.core.registry import parts
+from pgt.core.errors import InputError, closest
+from pgt.core.registry import parts, register
 from pgt.data import Domain, Observations
 from pgt.data._checks import (
     check_coords_and_fields,
     check_names,
     check_points,
     check_units,
-    closest,
 )
 from pgt.data.observations import check_limits
 from pgt.io.column_aliases import (
@@ -39,7 +38,7 @@ from pgt.io.headings import Positions, parse_heading
 from pgt.io.merge import check_axis_sentinels, merge_tables
 from pgt.io.number_format import find_number_format, is_number_like
 from pgt.io.parquet import open_parquet_table
-from pgt.io.selection import CellTable, Converter, as_text
+from pgt.io.selection import CellTable, Converter, as_text, select_columns
 from pgt.io.text import TEXT_ENDINGS, open_text_table
 
 Files = str | os.PathLike | Sequence[str | os.PathLike]
@@ -344,6 +343,21 @@ def open_table(path: Path, dialect: Dialect) -> Iterator[CellTable]:
         return
     with open_text_table(path, dialect) as table:
         yield table
+
+
+@register(".xlsx", ".xlsm", *TEXT_ENDINGS, kind="reader")
+def read_cells(
+    path: Path,
+    coords: tuple[str, ...],
+    others: tuple[str, ...],
+    *,
+    sensors: dict[str, Positions] | None = None,
+    dialect: Dialect | None = None,
+) -> Columns:
+    """The columns `coords` and `others` of a workbook or a text table."""
+    dialect = dialect or Dialect()
+    with open_table(path, dialect) as table:
+        return select_columns(table, coords, others, sensors, dialect)
 
 
 def read_sensor_positions(

@@ -16,10 +16,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pgt.core.dialect import SPOKEN, Dialect
+from pgt.core.dialect import SEPARATOR_NAMES, Dialect
 from pgt.core.errors import InputError
-from pgt.core.registry import register
-from pgt.io.columns import Columns, check_row_count
+from pgt.io.columns import check_row_count
 from pgt.io.encoding import Line, iterate_lines, open_text_file
 from pgt.io.headings import Positions, parse_headings, parse_positions, parse_unit
 from pgt.io.layout import (
@@ -34,7 +33,7 @@ from pgt.io.layout import (
     split_leniently,
     split_line,
 )
-from pgt.io.selection import CellTable, Converter, name_index, select_columns
+from pgt.io.selection import CellTable, Converter, name_index
 from pgt.io.simulation_text import convert_openfoam_probes, convert_tecplot
 
 BATCH_ROWS = 1 << 14  # rows that are split at once
@@ -53,21 +52,6 @@ TEXT_ENDINGS = (
     ".rdb",
     ".zip",
 )
-
-
-@register(*TEXT_ENDINGS, kind="reader")
-def read_text(
-    path: Path,
-    coords: tuple[str, ...],
-    others: tuple[str, ...],
-    *,
-    sensors: dict[str, Positions] | None = None,
-    dialect: Dialect | None = None,
-) -> Columns:
-    """The columns `coords` and `others` of a text table."""
-    dialect = dialect or Dialect()
-    with open_text_table(path, dialect) as table:
-        return select_columns(table, coords, others, sensors, dialect)
 
 
 @contextmanager
@@ -106,7 +90,7 @@ def _find_text_table(
         name_index(parse_headings(names, units), sample),
         sample,
         reader.load,
-        (*notes, SPOKEN[mark], *layout.notes),
+        (*notes, SEPARATOR_NAMES[mark], *layout.notes),
         _fixed_positions([line for at, line in head if at < number], name),
         name.partition(".")[0],
     )
@@ -213,8 +197,9 @@ class _RowReader:
         if count == self.width:
             return count
         hint = " If the numbers have decimal commas, separate the cells by semicolons."
+        hint = hint if self.separator == "," and count > width else ""
         raise InputError(
             f"line {number} has {count} cell(s), the heading in line {self.heading} has {width}, "
-            f"separated by {SPOKEN[self.separator]}. Give every row one cell per column, and put a # "
-            f"before lines that are no rows.{hint if self.separator == ',' and count > width else ''}"
+            f"separated by {SEPARATOR_NAMES[self.separator]}. Give every row one cell per column, "
+            f"and put a # before lines that are no rows.{hint}"
         )

@@ -83,7 +83,7 @@ def run_of(folder, system, equation, steady):
         for line in made.read_text().splitlines()
     ]
     made.write_text("\n".join(lines))
-    checked = CliRunner().invoke(app, ["check", "--quick", str(made)])
+    checked = CliRunner().invoke(app, ["check", str(made)])
     assert checked.exit_code == 0, checked.output
     return Parts(load_run(made))
 

@@ -8,7 +8,10 @@ from pydantic import ValidationError
 from run_files import HEAT, build_all, loader
 
 import pgt
-from pgt.config.run import DomainSection, ObservationsSection
+from pgt.config.run import (
+    DomainSection,
+    ObservationsSection,
+)
 
 
 @pytest.fixture(scope="module")

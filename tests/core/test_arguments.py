@@ -1,4 +1,4 @@
-"""Annotated arguments: the limits they set."""
+"""Marks in annotations: found wherever they stand, and the limits they set."""
 
 from typing import get_type_hints
 
@@ -7,7 +7,7 @@ import pytest
 
 import pgt
 from pgt.core.arguments import (
-    LARGEST,
+    MAX_NUMBER,
     Limits,
     NotNegative,
     Number,
@@ -20,8 +20,8 @@ from pgt.core.registry import parts
 @pytest.mark.parametrize("kind", [Number, Positive, NotNegative])
 def test_every_number_fits_in_single_precision(kind):
     (limits,) = metadata_of(kind, Limits)
-    assert limits.at_most == LARGEST
-    assert np.isfinite(np.float32(LARGEST))
+    assert limits.at_most == MAX_NUMBER
+    assert np.isfinite(np.float32(MAX_NUMBER))
 
 
 def test_every_model_refuses_a_number_beyond_its_limits():

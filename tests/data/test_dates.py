@@ -24,7 +24,6 @@ def test_a_domain_of_dates_is_one_of_seconds_and_says_so():
     )
     python = tuple(datetime.datetime(2024, 5, 1, hour) for hour in (12, 13))
     assert pgt.Domain(x=(0, 1), t=python, units={"t": "s"}) == HOUR
-    assert pgt.Domain.from_dict(HOUR.to_dict()) == HOUR
 
 
 def test_dates_are_shown_as_dates_where_something_is_wrong():

@@ -87,6 +87,12 @@ def test_errors_name_the_culprit(points, values, options, message):
 # --- duplicates ---------------------------------------------------------------
 
 
+def test_duplicates_are_named():
+    points = {"x": [1.0, 0.0, 2.0, -0.0], "t": [0.0, 0.0, 0.0, 0.0]}
+    with pytest.raises(InputError, match="rows 1 and 3 both measure 'u'"):
+        Observations.from_arrays(points, {"u": [1.0, 2.0, 3.0, 4.0]})
+
+
 def test_mean_of_duplicates():
     readings = Observations.from_arrays(
         {"x": [3.0, 0.0, 3.0, 3.0]},
@@ -150,6 +156,15 @@ def test_garbage_files_only_ever_raise_input_errors(tmp_path_factory, content):
     path.write_bytes(b"x,u\n" + content)
     with contextlib.suppress(InputError):
         Observations.from_table(path, "x", "u")
+
+
+values_with_gaps = st.one_of(st.just(NAN), st.floats(-1e6, 1e6))
+tables = st.lists(
+    st.tuples(st.floats(-10, 10), st.floats(0, 5), values_with_gaps, values_with_gaps),
+    min_size=1,
+    max_size=12,
+    unique_by=lambda row: (row[0] + 0.0, row[1] + 0.0),
+)
 
 
 # --- methods ------------------------------------------------------------------
@@ -271,9 +286,3 @@ def test_sample_skips_holes_and_refuses_nonsense():
         sample(truth, n=3, noise=-0.1)
     with pytest.raises(InputError, match="`noise` names 'v'"):
         sample(truth, n=3, noise={"v": 0.1})
-
-
-def test_duplicates_are_named():
-    points = {"x": [1.0, 0.0, 2.0, -0.0], "t": [0.0, 0.0, 0.0, 0.0]}
-    with pytest.raises(InputError, match="rows 1 and 3 both measure 'u'"):
-        Observations.from_arrays(points, {"u": [1.0, 2.0, 3.0, 4.0]})

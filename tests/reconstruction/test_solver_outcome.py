@@ -50,3 +50,15 @@ def test_what_is_not_determined_is_refused():
         pgt.solve("u_t = u^2", pgt.Domain(t=(0, 3)), [pgt.Initial(u=1.0)])
     with pytest.raises(pgt.InputError, match="error_bars"):
         pgt.reconstruct(None, HEAT, LINE, CONDITIONS, error_bars=pgt.Posterior(samples=4))
+
+
+def test_readings_with_a_large_mean_judge_a_solution_in_their_own_units():
+    readings = heat_readings(noise=0.01)
+    raised = pgt.Observations.from_arrays(
+        {"x": np.asarray(readings.points)[:, 0], "t": np.asarray(readings.points)[:, 1]},
+        {"u": 1e4 + np.asarray(readings.values)[:, 0]},
+    )
+    conditions = (pgt.Initial(u="10000 + sin(pi*x)"), pgt.Dirichlet("x", u=1e4))
+    result = pgt.reconstruct(raised, pgt.Heat(0.1), LINE, conditions, progress=False)
+    assert result.record["plan"][0]["outcome"] == "kept"
+    assert result.verdict().held_out["u"].rmse == pytest.approx(0.01, rel=0.3)

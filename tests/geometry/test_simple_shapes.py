@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pgt.core.errors import InputError
-from pgt.geometry import Disk, Ellipse, Rectangle
+from pgt.geometry import Ball, Box, Cylinder, Disk, Ellipse, Rectangle
 
 
 def test_distance_from_an_ellipse_is_that_from_its_nearest_point():
@@ -33,5 +33,34 @@ def test_distance_from_a_rectangle_is_round_its_corners():
     ],
 )
 def test_what_is_no_shape_is_refused(build, words):
+    with pytest.raises(InputError, match=words):
+        build()
+
+
+def test_distance_from_a_cylinder_and_a_box():
+    places = np.array([[0.0, 0.0, 0.5], [2.0, 0.0, 0.5], [2.0, 0.0, 2.0]])
+    assert Cylinder().distance(places) == pytest.approx([-0.5, 1.0, np.sqrt(2)])
+    box = Box((-1, 1), (-1, 1), (0, 1))
+    assert box.distance(places) == pytest.approx([-0.5, 1.0, np.sqrt(2)])
+
+
+@pytest.mark.parametrize("shape", [Ball(), Cylinder(), Box((0, 1), (0, 2), (0, 3))])
+def test_the_first_points_of_a_surface_fill_it_as_evenly_as_all(shape):
+    whole = shape.boundary(4096)
+    part = whole.take(slice(0, 512))
+    assert part.points.mean(axis=0) == pytest.approx(whole.points.mean(axis=0), abs=0.02)
+    assert part.normals.mean(axis=0) == pytest.approx(np.zeros(3), abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: Ball(radius=-1), "above 0"),
+        (lambda: Ball(centre=(0, 0)), "write 3 numbers"),
+        (lambda: Cylinder(z=(1, 1)), "first number must be below"),
+        (lambda: Box((0, 1), (0, 1), (1, 0)), "first number must be below"),
+    ],
+)
+def test_what_is_no_solid_is_refused(build, words):
     with pytest.raises(InputError, match=words):
         build()
