@@ -158,15 +158,6 @@ def test_garbage_files_only_ever_raise_input_errors(tmp_path_factory, content):
         Observations.from_table(path, "x", "u")
 
 
-values_with_gaps = st.one_of(st.just(NAN), st.floats(-1e6, 1e6))
-tables = st.lists(
-    st.tuples(st.floats(-10, 10), st.floats(0, 5), values_with_gaps, values_with_gaps),
-    min_size=1,
-    max_size=12,
-    unique_by=lambda row: (row[0] + 0.0, row[1] + 0.0),
-)
-
-
 # --- methods ------------------------------------------------------------------
 
 
