@@ -18,6 +18,7 @@ INTERRUPTED = 130
 SHOW_CURSOR = "\x1b[?25h"  # a progress bar hides it
 _MAX_FLUSH_SECONDS = 0.5
 _words: list[Callable[[], str]] = [lambda: "Stopped."]
+_asked: list[tuple[threading.Event, str]] = []
 
 
 def end_at_once() -> None:
@@ -41,10 +42,27 @@ def saying(words: Callable[[], str]) -> Iterator[None]:
         _words.remove(words)
 
 
+@contextmanager
+def finishing(words: str) -> Iterator[Callable[[], bool]]:
+    """Whether an interrupt asked to come to an end: while inside, the first one says these words and
+    does nothing else, and the second one ends the process."""
+    asked = threading.Event()
+    _asked.append((asked, words))
+    try:
+        yield asked.is_set
+    finally:
+        _asked.remove((asked, words))
+
+
 def _wait(received: socket.socket) -> None:
     while content := received.recv(64):  # the numbers of signals
-        if signal.SIGINT in content:
+        if signal.SIGINT not in content:
+            continue
+        if not _asked or _asked[-1][0].is_set():
             _end()
+        asked, words = _asked[-1]
+        asked.set()
+        os.write(2, f"\n{words}\n".encode())
 
 
 def _end() -> None:

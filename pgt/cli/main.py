@@ -9,6 +9,8 @@ import typer.main
 
 from pgt.cli import families, runs
 from pgt.cli.console import mistakes_are_messages
+from pgt.cli.live import live
+from pgt.cli.sweep import sweep
 from pgt.core.errors import InputError
 from pgt.core.provenance import __version__
 
@@ -77,6 +79,8 @@ for _command in (
     runs.report,
     runs.info,
     families.pretrain,
+    sweep,
+    live,
 ):
     app.command()(_command)
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import equinox as eqx
@@ -99,7 +100,8 @@ class Observations(eqx.Module):
         noise : σ of the readings: one number, a dict by field, or (n, c).
         width : full box widths by axis, a number or (n,) each, for readings that are averages.
         units : unit of any axis or field, by name.
-        duplicates : "error", or "mean" to average repeated readings of one field at one point.
+        duplicates : "error", or "mean" to average repeated readings of one field at one point;
+            "independent" keeps them, as streams of readings do.
         """
         points, units = without_dates(points, units)
         coords = _checks.column_names("coords", points, coords)
@@ -291,6 +293,26 @@ class Observations(eqx.Module):
             fields=fields,
             units=self.units,
         )
+
+    def joined(self, other: "Observations") -> "Observations":
+        """These readings, then those of `other`, which has the same coordinates, fields and units.
+
+        >>> early, late = (Observations.from_arrays({"t": [t]}, {"u": [3.0]}) for t in (0.0, 1.0))
+        >>> early.joined(late).points.ravel().tolist()
+        [0.0, 1.0]
+        """
+        for name in ("coords", "fields", "units"):
+            own, others = getattr(self, name), getattr(other, name)
+            if own != others and not (name == "units" and not (own and others)):
+                raise InputError(f"the other readings have the {name} {others}; give them {own}.")
+        units = self.units or other.units
+        both = [replace(self, units=units), replace(other, units=units)]
+        if self.half_width is not None or other.half_width is not None:
+            both = [
+                one if one.half_width is not None else replace(one, half_width=0.0 * one.points)
+                for one in both
+            ]
+        return jax.tree.map(lambda *parts: np.concatenate([np.asarray(p) for p in parts]), *both)
 
     def take(self, indices) -> "Observations":
         """The readings in some of the rows; JAX may trace the indices."""

@@ -10,6 +10,7 @@ The files of this folder, in the order in which an input file passes through the
     table to columns     headings, column_aliases, selection (cells and the requested columns)
     cells to numbers     number_format, time_stamps
     several files        merge (units, origins of time, sentinels)
+    guesses for survey   column_roles
 """
 
 # The formats of readings: each registers its reader under the endings it serves.
