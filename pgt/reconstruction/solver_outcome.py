@@ -27,7 +27,7 @@ from pgt.methods.finished_fit import (
     Fit,
 )
 from pgt.methods.history import History
-from pgt.methods.solver.collocation import Sensors
+from pgt.methods.solver.collocation import MeasuredValues
 from pgt.methods.solver.forward import Ended, Forward, solved_forward
 from pgt.methods.solver.solution_fit import MAX_SINGLE_THREADED, Unsolvable, time_check
 from pgt.methods.solver.solution_fit import fit as fit_on_mesh
@@ -61,11 +61,12 @@ def on_mesh(task: Task, progress: ProgressBar, checkpoint=None, is_kept=None) ->
     )  # fmt: skip
     with beside_numpy(), blas_threads(MAX_SINGLE_THREADED):
         outcome = outcome_of(mesh_fit, fit, task, mesh_fit.deviations, mesh_fit.members)
-        doubts = check_by_sines(fit, task, mesh_fit.sigma)
+        doubts = check_by_sines(fit, task, mesh_fit.sigma, are_sensors_checked=False)
         doubts |= {
             "displaced_sensor": displaced_sensor_from(
                 [mesh_fit.solved], mesh_fit.model, task.problem
-            )
+            ),
+            "posteriors": (mesh_fit.solved,),
         }
         return replace(outcome, **doubts)
 
@@ -134,7 +135,7 @@ def _solve_forward(task: Task, problem: Statement, progress: ProgressBar) -> Out
 def _with_reading_errors(outcome: Outcome, forward: Forward, task: Task) -> Outcome:
     """The outcome with its errors at the readings, none of which was fitted."""
     readings = task.problem.observations
-    sensors = Sensors(readings, forward.scaling)
+    sensors = MeasuredValues(readings, forward.scaling)
     predicted = Readout(sensors, forward.solution).values(forward.solution)
     errors = predicted - sensors.values
     noise = sensors.common or float(np.sqrt(np.mean(errors**2)))

@@ -19,7 +19,7 @@ import scipy.sparse.linalg
 from jaxtyping import Float
 from scipy.linalg import lu_factor, lu_solve
 
-from pgt.methods.solver.collocation import Grid, Linearization, Sensors, linearize, pieces_of
+from pgt.methods.solver.collocation import Grid, Linearization, MeasuredValues, linearize, pieces_of
 from pgt.methods.solver.splines import MAX_BUFFER, Mesh, Splines
 from pgt.methods.solver.statement import FAR_EXTENTS, Statement
 from pgt.methods.solver.unknown_functions import Unknowns
@@ -135,7 +135,7 @@ class Solution:
 class Readout:
     """The map from solutions on one mesh, with fixed steps, to the readings of the sensors."""
 
-    def __init__(self, sensors: Sensors, solution: Solution):
+    def __init__(self, sensors: MeasuredValues, solution: Solution):
         self.sensors, self.parts = sensors, sensors.on(solution.grid, solution.steps)
 
     def values(self, solution: Solution) -> Float[np.ndarray, " n"]:

@@ -118,8 +118,8 @@ class Part(NamedTuple):
 
 
 class Unknowns:
-    """The vector of all unknowns: weights of functions, offsets of sensors, then the raw numbers of the
-    unknown coefficients. `offsets` and `raws` are the slices of the last two."""
+    """The vector of all unknowns: weights of functions, then the raw numbers of the unknown coefficients.
+    `raws` is the slice of the latter."""
 
     def __init__(
         self,
@@ -127,11 +127,9 @@ class Unknowns:
         scaling: Scaling,
         is_sized: Any = True,
         lengths: Mapping[str, float] | None = None,
-        sensors: int = 0,
     ):
         """`is_sized` says for every field whether its scale is known, not a first guess. `lengths` has,
-        by axis, the shortest length that functions must resolve, in half extents. `sensors` is the number
-        of sensors that may have an offset, in units of the field's spread."""
+        by axis, the shortest length that functions must resolve, in half extents."""
         self.problem, self.scaling, self.lengths = problem, scaling, dict(lengths or {})
         self.is_sized = np.broadcast_to(is_sized, len(problem.fields))
         self.given = self._initial_rows()
@@ -145,8 +143,6 @@ class Unknowns:
         for value in problem.open:
             axes = tuple(axis for axis in domain.axes if axis != value.face.axis)
             self._add(value, axes, f"ends_{value.order}", 0)
-        self.offsets = slice(self.count, self.count + sensors)
-        self.count += sensors
         self.raws = slice(self.count, self.count + len(raws_of(problem.pde)))
         self.count = self.raws.stop
 
@@ -192,7 +188,6 @@ class Unknowns:
             weights = np.zeros(new)
             weights[shared] = unknown[part.columns].reshape(old)[shared]
             prolonged[own.columns] = weights.ravel()
-        prolonged[other.offsets] = unknown[self.offsets]
         prolonged[other.raws] = unknown[self.raws]
         return prolonged
 
