@@ -68,6 +68,7 @@ def test_nothing_is_given_but_readings_of_eight_sensors():
     assert stated["value"] / 3 < error < 3 * stated["value"]
 
 
+@pytest.mark.slow
 def test_sensors_with_an_offset_are_found_and_named():
     """Two of eight sensors are off by five noise levels, in opposite directions."""
     places, times = np.meshgrid(np.linspace(0.06, 0.94, 8), np.linspace(0, 1, 25))
