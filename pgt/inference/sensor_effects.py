@@ -184,7 +184,7 @@ def candidates(
                 full[inside] = shape / spread[column]
                 candidate = Candidate(effect, full, deviation, kind in stated)
                 if candidate.key in known:
-                    effect = known[candidate.key]
+                    effect = replace(effect, value=known[candidate.key].value)
                     candidate = candidate._replace(effect=effect)
                 yield candidate
 
