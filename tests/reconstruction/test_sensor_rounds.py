@@ -78,7 +78,7 @@ def test_a_run_file_states_offsets_and_the_result_names_the_wrong_sensor(tmp_pat
     assert worst["value"] == pytest.approx(0.1, abs=0.02)
     # The wrong sensor will read too much again; a sensor elsewhere may have an offset, too.
     band = result.band({"x": [PLACES[1], 0.33], "t": [0.5, 0.5]}, of="reading")
-    expected = truth(np.array([PLACES[1], 0.33]), 0.5) + [0.1, 0.0]
+    expected = truth(np.array([PLACES[1], 0.33]), 0.5) + np.array([0.1, 0.0])
     np.testing.assert_allclose(band["u"], expected, atol=0.02)
     here, elsewhere = (band["u_upper"] - band["u"]).to_numpy()
     assert elsewhere > np.hypot(here, 1.645 * 0.02)
