@@ -53,6 +53,7 @@ from pgt.reconstruction.evaluation import Evaluation
 from pgt.reconstruction.race import NO_SOLUTION, is_better, why_next, with_seconds_left
 from pgt.reconstruction.result import Reconstruction
 from pgt.reconstruction.sensor_rounds import fit_with_sensors
+from pgt.reconstruction.solver_outcome import with_doubts
 from pgt.reconstruction.stated_error import combined_error, correlated_misfits, field_errors
 from pgt.training.settings import Ensemble, ErrorBars, Training
 from pgt.uncertainty.field_error import domain_points
@@ -429,6 +430,8 @@ def _with_errors(answer: _Answer) -> _Answer:
     if task.error_bars is not None and outcome.deviations_at is None:
         with task.in_precision():
             outcome = with_posterior(outcome, task)
+    if isinstance(task.model, Solver) and outcome.posteriors:
+        outcome = with_doubts(outcome, task)
     return answer._replace(outcome=outcome, errors=field_errors(outcome, task))
 
 

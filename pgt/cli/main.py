@@ -9,6 +9,7 @@ import typer.main
 
 from pgt.cli import families, runs
 from pgt.cli.console import mistakes_are_messages
+from pgt.cli.discover import discover
 from pgt.cli.live import live
 from pgt.cli.sweep import sweep
 from pgt.core.errors import InputError
@@ -74,6 +75,7 @@ for _command in (
     runs.init,
     runs.check,
     runs.fit,
+    discover,
     runs.predict,
     runs.compare,
     runs.report,
