@@ -302,7 +302,8 @@ class Continuation:
             training=candidate.training, error_bars=candidate.error_bars, seed=plan.seed,
             rows=self._held_out_among(new, order),
         )  # fmt: skip
-        outcome = fit_task(task, progress=progress, earlier=self.earlier)
+        fit = partial(fit_task, progress=progress, earlier=self.earlier)
+        task, outcome = fit_with_sensors(fit, task)
         record = [plan.described()[0] | {"outcome": "continued with more readings"}]
         return _timed(_Answer(task, outcome, field_errors(outcome, task), record), plan, began)
 
