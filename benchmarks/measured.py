@@ -341,7 +341,7 @@ def errors_of(predicted, read, wall: float, processor: float) -> dict:
 
 
 def equivalent_sources(given, values, lines, judged, read) -> dict:
-    """A harmonic field: potentials of sources below the readings, with σ and the prior by the evidence."""
+    """A harmonic field: potentials of sources below the readings, σ and prior by the evidence."""
     wall, processor = time.monotonic(), time.process_time()
     cells = np.unique(np.floor(given[:, :2] / CELL), axis=0, return_inverse=True)[1].reshape(-1)
     counts = np.bincount(cells)

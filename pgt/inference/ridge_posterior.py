@@ -2,8 +2,8 @@
 
 Weights a have the prior N(0, s²), readings y = A a + noise with the standard deviation σ. For thousands
 of weights the singular value decomposition of linear_gaussian.py takes too long. Here rows are added
-block by block to AᵀA and Aᵀy, and each ratio τ = σ/s costs one Cholesky factorization of AᵀA + τ². The evidence
-chooses τ; the most probable σ follows from it:
+block by block to AᵀA and Aᵀy, and each ratio τ = σ/s costs one Cholesky factorization of AᵀA + τ². The
+evidence chooses τ; the most probable σ follows from it:
 
     C = AᵀA + τ²,    a = C⁻¹ Aᵀy,    σ² = (yᵀy - aᵀAᵀy) / n
     log p(y) = -n log σ - ½ log det C + p log τ + constant
