@@ -142,11 +142,9 @@ def _configure_jax():
     """Set what JAX has to know before it is first used, through the environment if it is not imported.
 
     Compiled programs are kept between runs: the second start is many times faster. PGT_NO_CACHE=1
-    switches that off; a folder that was chosen before stays. Arrays that a user's function captures stay
-    constants of the traced program: newer versions of JAX keep them as NumPy arrays, whose type is wrong
-    once double precision is switched on or off.
+    switches that off; a folder that was chosen before stays.
     """
-    settings: dict[str, object] = {"jax_use_simplified_jaxpr_constants": False}
+    settings: dict[str, object] = {}
     if "PGT_NO_CACHE" not in _os.environ and not _has_cache():
         caches = _os.environ.get("XDG_CACHE_HOME") or _os.path.expanduser("~/.cache")
         settings |= {

@@ -1,4 +1,4 @@
-"""Every command of `pgt`. JAX is imported inside the commands, so that `--help` answers at once."""
+"""The commands of `pgt`. They import JAX when they run, so that `--help` is fast."""
 
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated
@@ -9,11 +9,13 @@ import typer.main
 
 from pgt.cli import families, runs
 from pgt.cli.console import mistakes_are_messages
+from pgt.cli.live import live
+from pgt.cli.sweep import sweep
 from pgt.core.errors import InputError
 from pgt.core.provenance import __version__
 
 PLUGINS = "pgt.commands"  # the group of entry points under which other packages offer commands
-IN_A_CLONE = {  # commands of packages that are not published: how to install them
+UNPUBLISHED_COMMANDS = {  # commands of packages that are not published: how to install them
     "bench": "`pgt bench` is not installed; install it with `pip install ./benchmarks` in a clone of "
     "the repository."
 }
@@ -39,8 +41,8 @@ class Commands(typer.core.TyperGroup):
         with mistakes_are_messages():
             if offered is not None:
                 return _loaded(offered)
-            if cmd_name in IN_A_CLONE:
-                raise InputError(IN_A_CLONE[cmd_name])
+            if cmd_name in UNPUBLISHED_COMMANDS:
+                raise InputError(UNPUBLISHED_COMMANDS[cmd_name])
         return None
 
 
@@ -77,6 +79,8 @@ for _command in (
     runs.report,
     runs.info,
     families.pretrain,
+    sweep,
+    live,
 ):
     app.command()(_command)
 

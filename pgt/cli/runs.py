@@ -46,10 +46,6 @@ def init(
     dialect: Annotated[
         list[str], typer.Option(help='How the files are written: decimal=",".')
     ] = [],  # noqa: B006
-    shape: Annotated[
-        str | None,
-        typer.Option("--shape", help="An obstacle in the domain: disk, polygon, ball, ..."),
-    ] = None,
 ) -> None:
     """Write a commented run file for an equation of the library, or for one given as text; with
     --from, from files of readings: coordinates, fields, domain, units and what is hidden."""
@@ -70,7 +66,7 @@ def init(
             words = [*(equation or []), *named]
             if not words:
                 raise InputError("name an equation, such as heat, or files with --from.")
-            text = template(words if len(words) > 1 else words[0], shape)
+            text = template(words if len(words) > 1 else words[0])
             said = "name your file of readings in it"
         with in_one_piece(output) as path:
             path.write_text(text, encoding="utf-8")
@@ -89,25 +85,19 @@ def _require_no_run_file(words: list[str]) -> None:
 def check(
     run_file: RunFile,
     overrides: Set = [],  # noqa: B006
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Time nothing: no estimate of memory and time.")
-    ] = False,
 ) -> None:
     """Read everything, train nothing: ranges, units, coverage, what is hidden and what is learnt,
-    how much memory and time it will take."""
+    and the plan of the fit."""
     from pgt.config import load_run
 
     with mistakes_are_messages():
         run = load_run(run_file, overrides)
         from pgt.runs.check import describe, draw, prepare
-        from pgt.runs.estimate import estimate
 
         if picture := draw(run):
             typer.echo(f"{picture}: the shape, its walls and the readings.", err=True)
         parts, plan = prepare(run)
         rows = describe(run, parts, plan)
-        if not quick:
-            rows += estimate(plan.first, lambda line: typer.echo(f"{line} ...", err=True))
     console().print(_two_columns(rows, str(run_file)))
 
 
@@ -259,7 +249,7 @@ def _two_columns(rows: Sequence[tuple[str, str]], title: str) -> Table:
 def _again(
     run_file: Path, output: Path, overrides: Sequence[str], seconds: float | None, folds: int | None
 ) -> str:
-    """The command that continues a run: with what was laid over its file, for else it is another run."""
+    """The command that continues a run, with the same overrides, without which it is another run."""
     words = ["pgt", "fit", str(run_file), "-o", str(output), "--resume"]
     words += [word for override in overrides for word in ("--set", override)]
     words += ["--seconds", str(seconds)] if seconds is not None else []
@@ -293,7 +283,7 @@ def _held_out(verdict: Verdict, folds: "CrossValidation | None", in_turn: bool) 
 
 
 def _of_spread(relative: float | None, found: HeldOutError) -> float | None:
-    """A number that is relative to the size of the readings, relative to their spread."""
+    """An error over the size of the readings, as one over their spread."""
     if relative is None or not found.relative or found.of_spread is None:
         return None
     return relative * found.of_spread / found.relative

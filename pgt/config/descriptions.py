@@ -17,7 +17,7 @@ from pgt.training.settings import Training
 RESERVED = ("name", "equations", "fields", "names", "coords", "kernel", "self")
 
 
-if TYPE_CHECKING:  # computed: no static checker follows
+if TYPE_CHECKING:  # computed at run time, which no static checker follows
     CoefficientValue = Any
 else:
     CoefficientValue = written(Given | Table)
@@ -58,13 +58,13 @@ class Equations(Section):
 
 
 class ShapeTable(Section):
-    """What [domain] says of a shape."""
+    """The shape in [domain]."""
 
     shape: Any = None
 
 
 class DescribedTables(Section):
-    """What a run file says of the parts; each table was checked against the class it describes."""
+    """The tables that describe parts of the library, checked against the classes of these parts."""
 
     domain: ShapeTable = ShapeTable()
     pde: Any
@@ -75,7 +75,7 @@ class DescribedTables(Section):
 
 
 def described() -> type[DescribedTables]:
-    """The tables for all that is registered now."""
+    """The class of these tables, for the parts that are registered now."""
     return _described(snapshot())
 
 

@@ -8,8 +8,8 @@ from pgt.core.errors import InputError
 Separator = Literal[",", ";", "tab", "space", "bar"]
 Mark = Literal[".", ","]
 Dates = Literal["day first", "month first"]
-CHARACTERS = {",": ",", ";": ";", "tab": "\t", "space": " ", "bar": "|"}
-SPOKEN = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces", "|": "bars"}
+SEPARATORS = {",": ",", ";": ";", "tab": "\t", "space": " ", "bar": "|"}
+SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces", "|": "bars"}
 
 
 @dataclass(frozen=True)

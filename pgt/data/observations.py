@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import equinox as eqx
@@ -14,7 +15,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from pgt.core.arguments import Seed
 from pgt.core.checked import checked
-from pgt.core.errors import InputError
+from pgt.core.errors import InputError, closest
 from pgt.data import _checks, _readers
 from pgt.data.dates import text, without_dates
 from pgt.data.domain import AXES, Domain, Real
@@ -278,9 +279,7 @@ class Observations(eqx.Module):
         fields = _checks.check_names("fields", fields)
         for name in self.fields:
             if name not in fields:
-                raise InputError(
-                    f"the observed field {name!r} is unknown.{_checks.closest(name, fields)}"
-                )
+                raise InputError(f"the observed field {name!r} is unknown.{closest(name, fields)}")
         column = np.array([self.fields.index(f) if f in self.fields else 0 for f in fields])
         present = np.array([f in self.fields for f in fields])
         weight = present.astype(self.values.dtype)
@@ -294,6 +293,26 @@ class Observations(eqx.Module):
             fields=fields,
             units=self.units,
         )
+
+    def joined(self, other: "Observations") -> "Observations":
+        """These readings, then those of `other`, which has the same coordinates, fields and units.
+
+        >>> early, late = (Observations.from_arrays({"t": [t]}, {"u": [3.0]}) for t in (0.0, 1.0))
+        >>> early.joined(late).points.ravel().tolist()
+        [0.0, 1.0]
+        """
+        for name in ("coords", "fields", "units"):
+            own, others = getattr(self, name), getattr(other, name)
+            if own != others and not (name == "units" and not (own and others)):
+                raise InputError(f"the other readings have the {name} {others}; give them {own}.")
+        units = self.units or other.units
+        both = [replace(self, units=units), replace(other, units=units)]
+        if self.half_width is not None or other.half_width is not None:
+            both = [
+                one if one.half_width is not None else replace(one, half_width=0.0 * one.points)
+                for one in both
+            ]
+        return jax.tree.map(lambda *parts: np.concatenate([np.asarray(p) for p in parts]), *both)
 
     def take(self, indices) -> "Observations":
         """The readings in some of the rows; JAX may trace the indices."""
@@ -357,8 +376,10 @@ def _has_width(half: Float[Array | np.ndarray, "n d"]) -> Bool[np.ndarray, " d"]
 
 # ------------------------------------------------------------------------------- limits of precision
 
-LARGEST_NUMBER, SMALLEST_NUMBER = 1e30, 1e-30  # products of two such numbers still have digits
-FARTHEST_ORIGIN = 1e11  # in extents; farther away double precision can hardly tell positions apart
+MAX_MAGNITUDE, MIN_MAGNITUDE = 1e30, 1e-30  # products of two such numbers still have digits
+MAX_RELATIVE_OFFSET = (
+    1e11  # in extents; farther away double precision can hardly tell positions apart
+)
 
 
 def check_limits(observations: Observations, domain: Domain) -> None:
@@ -366,7 +387,7 @@ def check_limits(observations: Observations, domain: Domain) -> None:
     for axis, extent in zip(domain.axes, domain.extent, strict=True):
         _check_size(f"axis {axis} has the length", extent)
     offset = np.maximum(np.abs(domain.lower), np.abs(domain.upper)) / domain.extent
-    if offset.max() > FARTHEST_ORIGIN:
+    if offset.max() > MAX_RELATIVE_OFFSET:
         axis = domain.axes[int(offset.argmax())]
         raise InputError(
             f"axis {axis} runs over {domain.bounds(axis)}: beside its offset even double "
@@ -383,10 +404,10 @@ def check_limits(observations: Observations, domain: Domain) -> None:
 
 
 def _check_size(what: str, size: float) -> None:
-    if not SMALLEST_NUMBER <= size <= LARGEST_NUMBER:
+    if not MIN_MAGNITUDE <= size <= MAX_MAGNITUDE:
         raise InputError(
             f"{what} {size:g}, which single precision cannot work with; choose a unit in which the "
-            f"numbers lie between {SMALLEST_NUMBER:g} and {LARGEST_NUMBER:g}."
+            f"numbers lie between {MIN_MAGNITUDE:g} and {MAX_MAGNITUDE:g}."
         )
 
 

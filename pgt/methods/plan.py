@@ -23,7 +23,7 @@ Candidates race by one rule (reconstruction/race.py):
    than a quarter of the seconds is left. Unknown coefficients at a local optimum may leave a misfit like
    noise, so that the closed form always follows a solver with unknown coefficients.
 3. Of two answers, the one with the significantly smaller score at the same readings is kept. A smaller
-   score is enough where the earlier answer did not converge, or where interpolation predicts better.
+   score is enough where only the earlier answer did not converge, or predicts worse than interpolation.
 
 With a limit on the `seconds`, `min_error` is close to rounding. The seconds are then used as long as
 another candidate may be better, and each candidate gets all that the earlier ones left. Without a

@@ -124,9 +124,13 @@ def assemble(
     error_bars: ErrorBars | None = None,
     seed: Seed = 0,
     has_fallback: bool = False,
+    rows: Int[np.ndarray, " m"] | None = None,
     stream: ReadingStream | None = None,
 ) -> Task:
     """The task for the arguments of `reconstruct`; `observations` are a sample of the `stream`, if any.
+
+    `rows` are those of the readings in canonical order that are held out, by default those that the
+    settings choose.
 
     >>> import pgt
     >>> readings, domain = pgt.sample(pgt.datasets.heat(), n=50), pgt.Domain(x=(0, 1), t=(0, 1))
@@ -161,7 +165,8 @@ def assemble(
         check_memory(training, networks[0])
         scaling = networks[0].scaling
         pde = with_unknown_units(pde, scaling)
-        rows = held_out_rows(observations, training, seed, networks[0], domain)
+        if rows is None:
+            rows = held_out_rows(observations, training, seed, networks[0], domain)
         fitted, held_out = parts(observations, rows)
         held_out = scaling.origin.readings(held_out)
         problem = Problem.build(

@@ -139,11 +139,12 @@ def _with_reading_errors(outcome: Outcome, forward: Forward, task: Task) -> Outc
     errors = predicted - sensors.values
     noise = sensors.common or float(np.sqrt(np.mean(errors**2)))
     left_out, start = np.full(readings.values.shape, np.nan), 0
+    origin = forward.scaling.origin.along(readings.fields)
     for column, name in enumerate(readings.fields):
         rows = readings.measured(name).rows
         own_rows = slice(start, start := start + len(rows))
         left_out[rows, column] = (
-            predicted[own_rows] * sensors.spread[own_rows] + sensors.mean[own_rows]
+            predicted[own_rows] * sensors.spread[own_rows] + sensors.mean[own_rows] + origin[column]
         )
     return replace(
         outcome, held_out_error=float(np.sqrt(np.mean(errors**2))), noise=noise,

@@ -112,6 +112,7 @@ class Outcome:
     map_estimate_cost : the cost of the linearized MAP estimate, if that is the answer.
     contradicted_conditions : the conditions that the readings contradict.
     displaced_sensor : the sensor with a wrong clock, position or zero.
+    posterior : the Gaussian model of the readings, if the method has a closed form.
     """
 
     fit: Fit
@@ -130,6 +131,7 @@ class Outcome:
     map_estimate_cost: float | None = None
     contradicted_conditions: tuple[ContradictedCondition, ...] = ()
     displaced_sensor: DisplacedSensor | None = None
+    posterior: GaussianFit | None = None
 
     @property
     def noise_by_field(self) -> Float[np.ndarray, " c"] | float:
@@ -227,6 +229,7 @@ def outcome_of(
         fit, error, left_out_predictions=predictions,
         left_out_residuals=tuple(errors / sigmas for errors, sigmas in left_out),
         deviations_at=deviations_at, noise=posterior.sigma, field_noises=noises, null_space=null_space,
+        posterior=posterior,
         held_out_error_without=None if has_held_out
         else partial(_held_out_error_without, posterior, problem),
     )  # fmt: skip

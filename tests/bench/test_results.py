@@ -44,13 +44,6 @@ def test_the_page_and_its_figures(everything, tmp_path):
     assert page.read_text(encoding="utf-8") == text, "writing twice changes nothing"
 
 
-def test_without_records_there_are_tables_and_no_figures(tmp_path):
-    page = tmp_path / "results.md"
-    page.write_text(blank(), encoding="utf-8")
-    assert results.write(tmp_path, page, tmp_path / "figures") == [page]
-    assert "![" not in page.read_text(encoding="utf-8")
-
-
 def test_a_page_without_markers_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"<!-- heat:begin -->"):
         results.rewritten("nothing here", Records(tmp_path), {}, "figures")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pgt.cli.interrupt import INTERRUPTED, SHOW_CURSOR, _words, saying
+from pgt.cli.interrupt import INTERRUPTED, SHOW_CURSOR
 
 ROOT = Path(__file__).parents[2]
 # The readings do not obey the equation: how much that matters, rounding decides.
@@ -89,15 +89,6 @@ def test_whatever_it_is_doing_it_ends(busy, tmp_path):
     assert code == INTERRUPTED == 130
     assert "half a line" in terminal.shown
     assert said.endswith(f"{SHOW_CURSOR}\r\nSo far, so good.\r\n")
-
-
-def test_the_innermost_words_are_said():
-    assert _words[-1]() == "Stopped."
-    with saying(lambda: "outer"):
-        with saying(lambda: "inner"):
-            assert _words[-1]() == "inner"
-        assert _words[-1]() == "outer"
-    assert len(_words) == 1
 
 
 @pytest.fixture(scope="module")

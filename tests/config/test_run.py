@@ -9,7 +9,7 @@ from run_files import HEAT, build_all, loader
 
 import pgt
 from pgt.config.run import (
-    LARGEST_GRID,
+    MAX_GRID_POINTS,
     DomainSection,
     ObservationsSection,
     OutputSection,
@@ -112,7 +112,7 @@ def test_noise_is_a_number_or_the_name_of_a_column():
 
 def test_the_largest_grid_is_the_last_that_is_taken():
     side = 10**4
-    assert side**2 == LARGEST_GRID
+    assert side**2 == MAX_GRID_POINTS
     assert OutputSection.model_validate({"grid": {"x": side, "t": side}}).grid["x"] == side
     with pytest.raises(ValidationError, match=r"2e\+08 points; 1e\+08 is the most"):
         OutputSection.model_validate({"grid": {"x": side, "t": side, "y": [0.0, 1.0]}})

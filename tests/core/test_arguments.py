@@ -8,7 +8,7 @@ import pytest
 
 import pgt
 from pgt.core.arguments import (
-    LARGEST,
+    MAX_NUMBER,
     Count,
     Limits,
     NotNegative,
@@ -41,8 +41,8 @@ def test_python_reads_the_plain_types():
 @pytest.mark.parametrize("kind", [Number, Positive, NotNegative])
 def test_every_number_fits_in_single_precision(kind):
     (limits,) = metadata_of(kind, Limits)
-    assert limits.at_most == LARGEST
-    assert np.isfinite(np.float32(LARGEST))
+    assert limits.at_most == MAX_NUMBER
+    assert np.isfinite(np.float32(MAX_NUMBER))
 
 
 def test_counts_begin_at_one_and_choices_compare_by_what_they_offer():

@@ -14,9 +14,9 @@ from pgt import datasets
 from pgt.core.errors import InputError
 from pgt.data import Domain, Observations, sample
 from pgt.data.observations import (
-    FARTHEST_ORIGIN,
-    LARGEST_NUMBER,
-    SMALLEST_NUMBER,
+    MAX_MAGNITUDE,
+    MAX_RELATIVE_OFFSET,
+    MIN_MAGNITUDE,
     cell_quadrature,
     check_limits,
 )
@@ -451,9 +451,9 @@ def readings(values=(1.0, 2.0), **options):
 
 
 def test_the_limits_are_where_products_still_have_digits():
-    assert np.float32(LARGEST_NUMBER) * np.float32(100) < np.finfo(np.float32).max
-    assert np.float32(SMALLEST_NUMBER) / np.float32(100) > np.finfo(np.float32).tiny
-    near, far = (FARTHEST_ORIGIN + share for share in (0.5, 0.501))  # in double precision
+    assert np.float32(MAX_MAGNITUDE) * np.float32(100) < np.finfo(np.float32).max
+    assert np.float32(MIN_MAGNITUDE) / np.float32(100) > np.finfo(np.float32).tiny
+    near, far = (MAX_RELATIVE_OFFSET + share for share in (0.5, 0.501))  # in double precision
     assert near < far  # a thousandth of the extent is still seen at the farthest offset
 
 

@@ -9,7 +9,7 @@ import pgt
 from pgt.core.errors import InputError
 from pgt.data import Observations
 from pgt.data.splits import (
-    MOST_BLOCKS,
+    MAX_BLOCKS,
     READINGS_PER_BLOCK,
     blocks,
     canonical_order,
@@ -99,7 +99,7 @@ def test_another_seed_divides_otherwise():
 @pytest.mark.parametrize("axes", [("x",), ("x", "t"), ("x", "y", "z", "t")])
 def test_blocks_hold_a_handful(n, axes):
     sizes = np.bincount(blocks(scattered(n, axes=axes)))
-    wanted = max(READINGS_PER_BLOCK, n / MOST_BLOCKS)
+    wanted = max(READINGS_PER_BLOCK, n / MAX_BLOCKS)
     assert len(sizes) >= 5
     assert wanted / 4 < sizes.mean() < 4 * wanted
 

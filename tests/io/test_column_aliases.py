@@ -2,9 +2,7 @@
 
 from pgt.io.column_aliases import (
     field_aliases,
-    find_date_parts,
     letters_of,
-    rename_axes_for_equation,
     rename_axes_in_order,
 )
 
@@ -32,22 +30,3 @@ def test_simulations_count_components():
         for name in ("U:1", "Velocity_1", "Velocity[j]")
     ] == [True] * 3
     assert letters_of("T_1") == "t"
-
-
-def test_parts_of_a_date():
-    assert find_date_parts(["Year", "Month", "Day", "Hour", "T"]) == [
-        "Year",
-        "Month",
-        "Day",
-        "Hour",
-    ]
-    assert find_date_parts(["yyyy", "MM", "dd", "hh", "mm"]) == ["yyyy", "MM", "dd", "hh", "mm"]
-    assert find_date_parts(["Year", "Month", "T"]) == []
-
-
-def test_one_axis_of_space_is_that_of_the_equation():
-    depth = {"z": "depth", "t": "time"}
-    assert rename_axes_for_equation(depth, ("x", "t"), False) == {"x": "depth", "t": "time"}
-    assert rename_axes_for_equation(depth, ("z", "t"), False) == depth
-    assert rename_axes_for_equation(depth, (), False) == depth
-    assert rename_axes_for_equation(depth, (), True) == {"x": "depth", "t": "time"}

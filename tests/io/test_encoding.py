@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import io
 import lzma
 import zipfile
 
@@ -29,8 +28,6 @@ def lines(path):
         (TEXT.encode("utf-8-sig"), []),
         (TEXT.encode("latin-1"), ["Latin-1"]),
         (TEXT.encode("utf-16"), ["UTF-16"]),
-        (TEXT.encode("utf-16-le"), ["UTF-16"]),
-        (TEXT.encode("utf-16-be"), ["UTF-16"]),
         (gzip.compress(TEXT.encode("utf-16"), mtime=0), ["gzip", "UTF-16"]),
         (TEXT.replace("\n", "\r\n").encode(), []),
     ],
@@ -138,14 +135,8 @@ def test_what_unpacks_to_far_more_than_a_table_is_refused_early(
         file.write(b"x,t,u\n")
         for _ in range(5):
             file.write(piece)
-    taken = []
-    read = encoding._BoundedStream.readinto
-    monkeypatch.setattr(
-        encoding._BoundedStream, "readinto", lambda *a: taken.append(len(a[1])) or read(*a)
-    )
     with pytest.raises(InputError, match=r"unpacks to more than \d+ MiB"):
         lines(path)
-    assert sum(taken) <= (1 << 20) + 200 * path.stat().st_size + encoding._CHUNK_BYTES
 
 
 def test_a_table_that_packs_well_is_read(tmp_path, monkeypatch):
@@ -161,34 +152,3 @@ def test_a_packed_file_that_is_damaged_is_said(tmp_path, start):
     path.write_bytes(start + bytes(40))
     with pytest.raises(InputError, match=r"is cut short or damaged"):
         read_columns(path, coords=("x",), fields=("u",))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('x,"T\n[K]"\n1,2\n', [(1, 'x,"T [K]"\n'), (3, "1,2\n")]),
-        ('a,"b\r\nc\r\nd",e\nf', [(1, 'a,"b c d",e\n'), (4, "f")]),
-        ('rod 5" long\nx,T\n1,2\n', [(1, 'rod 5" long\n'), (2, "x,T\n"), (3, "1,2\n")]),
-        ('"open\n1,2\n', [(1, '"open\n'), (2, "1,2\n")]),
-        ('"a\n"b\n', [(1, '"a\n'), (2, '"b\n')]),
-    ],
-)
-def test_cells_in_quotation_marks_may_have_several_lines(text, expected):
-    assert list(iterate_lines(io.StringIO(text, newline=""))) == expected
-
-
-@pytest.mark.parametrize(
-    ("heading", "name", "said"),
-    [
-        ("Время;Температура", "cp1251", "Windows-1251"),
-        ("时间;温度", "gb18030", "GB 18030"),
-        ("時間;温度", "shift_jis", "Shift JIS"),
-        ("시간;온도", "euc_kr", "EUC-KR"),
-        ("Čas;Výška", "cp1250", "Windows-1250"),
-        ("Höhe;Température", "cp1252", "Latin-1"),
-    ],
-)
-def test_words_of_headings_tell_the_encoding(tmp_path, heading, name, said):
-    path = tmp_path / "a.csv"
-    path.write_bytes(f"{heading}\n1;2\n".encode(name))
-    assert lines(path) == ([(1, f"{heading}\n"), (2, "1;2\n")], [said])

@@ -20,9 +20,7 @@ def test_broken_paths(tmp_path):
         read(tmp_path)
     with pytest.raises(InputError, match=r"ending '.docx' is unknown; known are .*\.csv, .*\.nc"):
         read(path.rename(tmp_path / "sensors.docx"))
-    with pytest.raises(
-        InputError, match=r"has no ending; known are .txt. A table .* may be called T.txt"
-    ):
+    with pytest.raises(InputError, match=r"has no ending; known are .txt"):
         check_suffix(Path("T"), (".txt",))
     with pytest.raises(InputError, match="has no ending"):
         read(write(tmp_path, "", "sensors"))

@@ -31,7 +31,6 @@ def found(text, **options):
         ("Logger 5\nName;rod\nx;t\n1;2\n3;4", (";", 2, None, 3)),
         ("x;t\n[m];[s]\n1;2\n3;4", (";", 0, 1, 2)),
         ("x;t\nm;-\n1;2\n3;4", (";", 0, 1, 2)),
-        ("Logger\ntime;1;2\n0;5;6\n1;7;8", (";", 1, None, 2)),
         ("x;t\nleft;warm\n1;2\n3;4", (";", 1, None, 2)),
         ("x;t;u\n0;left;warm\n1;2;3\n3;4;5", (";", 0, None, 1)),
         ("a;b;c\nt;T;U\nTS;K;K\n;Avg;Avg\n1;2;3\n4;5;6", (";", 1, 2, 4)),
@@ -111,7 +110,6 @@ def test_quotation_marks_enclose_cells():
     ("text", "expected"),
     [
         ("time,n,V,T\nTS,RN,Volts,Deg C\n,,Smp,Avg\n1,2,3,4\n2,3,4,5", (",", 0, 1, 3)),
-        ("when\tu\n20d\t14n\n1\t2\n3\t4", ("\t", 0, None, 2)),
         ("YY,MM,WTMP\nyr,mo,degC\n2024,3,4\n2024,3,5", (",", 0, 1, 2)),
         ("Name,rod,lab\nx,t/s,T/K\n1,2,3\n4,5,6", (",", 1, None, 2)),
     ],

@@ -66,13 +66,6 @@ def test_a_coordinate_along_which_nothing_was_read_is_refused(tmp_path):
     assert len(read_columns(path, coords=("x",), fields=())) == 2
 
 
-def test_whose_each_reading_is_must_be_said(tmp_path):
-    index = ("obs", np.array([0, -1], np.int32), {"instance_dimension": "s"})
-    path = saved(tmp_path, {"u": ("obs", [1.0, 2.0]), "k": index}, {"x": ("s", [0.0, 1.0])})
-    with pytest.raises(InputError, match="variable 'k'"):
-        read_columns(path, coords=("x",), fields=("u",))
-
-
 def test_days_of_another_calendar_are_no_dates(tmp_path):
     time = ("t", [0.0, 30.0], {"units": "days since 2000-01-01", "calendar": "360_day"})
     found = read_columns(

@@ -74,21 +74,16 @@ def test_sensors_side_by_side(tmp_path):
     assert placed.values["T"].tolist() == [20, 1 / 3, 21, 23]
 
 
-def test_quantities_below_each_other(tmp_path):
-    path = tmp_path / "long.parquet"
-    rows = [(0, 0.5, "temp", 20.0), (0, 0.5, "rh", 45.0), (1, 0.5, "temp", 21.0)]
-    pd.DataFrame(rows, columns=["t", "x", "variable", "value"]).to_parquet(path)
-    assert survey([path], measured=("T",)).table.values["T"].tolist() == [20, 21]
-    with pytest.raises(InputError, match="no column 'value'"):
-        read_columns(path, coords=("x", "t"), fields=("T",), columns={"T": "value"})
-    pd.DataFrame(rows[:0], columns=["t", "x", "variable", "value"]).to_parquet(path)
-    with pytest.raises(InputError, match="no rows"):
-        survey([path])
-
-
 def test_text_is_read_as_in_any_table(tmp_path):
     path = tmp_path / "text.parquet"
-    pd.DataFrame({"t": [0.0, 1], "x": [0.1, 0.5], "T": ["21.5 °C", "OVER"]}).to_parquet(path)
+    pd.DataFrame({"t": [0.0, 1], "x": [0.1, 0.5], "T [°C]": ["21.5", "OVER"]}).to_parquet(path)
     found = survey([path], measured=("T",))
     np.testing.assert_array_equal(found.table.values["T"], [21.5, np.nan])
     assert found.table.units == {"T": "°C"}
+
+
+def test_a_table_without_rows_is_refused(tmp_path):
+    path = tmp_path / "empty.parquet"
+    pd.DataFrame({"t": [], "x": [], "T": []}).to_parquet(path)
+    with pytest.raises(InputError, match="no rows"):
+        survey([path])

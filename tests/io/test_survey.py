@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import xarray as xr
 from archive_files import ARCHIVES, NO_TABLES
-from colleague_files import COLLEAGUES, UNCLEAR
 from instrument_files import INSTRUMENTS
 from logger_files import LOGGERS, ORIGIN, PLACED, POSITIONS, ROWS, wide, written
 from program_files import CORNERS, PLANES, PROGRAMS, REFUSED
@@ -122,10 +121,6 @@ def test_days_and_words_of_time_have_their_unit(tmp_path):
         found = survey([write(tmp_path, f"{name},depth,T\n152.25,1,20\n152.5,2,21\n")])
         assert (found.coords, found.fields) == (("z", "t"), ("T",))
         assert found.table.units == {"t": unit}
-    parts = survey([write(tmp_path, "Year,DOY,Hour,depth,T\n2024,152,6,1,20\n2024,152,7,1,21\n")])
-    assert (
-        parts.columns["t"] == "Year + DOY + Hour"
-    )  # a day alone would put all its hours at one time
 
 
 def test_hours_beside_a_time_are_not_the_reading(tmp_path):
@@ -158,7 +153,6 @@ def test_what_cannot_be_guessed(tmp_path, text, message):
 
 ALL_survey = INSTRUMENTS | {f"{name} (program)": file for name, file in PROGRAMS.items()}
 ALL_survey |= {f"{name} (archive)": file for name, file in ARCHIVES.items()}
-ALL_survey |= COLLEAGUES
 
 
 @pytest.mark.parametrize("name", ALL_survey)
@@ -186,9 +180,9 @@ def test_velocities_in_a_plane_are_understood_without_a_word(tmp_path, name):
     assert found.table.units.get("x") == PLANES[name].unit
 
 
-@pytest.mark.parametrize("name", REFUSED | UNCLEAR)
+@pytest.mark.parametrize("name", REFUSED)
 def test_what_must_not_be_read_is_refused_in_one_sentence(tmp_path, name):
-    text, message = (REFUSED | UNCLEAR)[name]
+    text, message = REFUSED[name]
     with pytest.raises(InputError, match=re.escape(message)):
         survey([write(tmp_path, text, "a.dat")], measured=("T",), axes=("x", "t"))
 

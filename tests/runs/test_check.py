@@ -45,7 +45,7 @@ def home(tmp_path_factory):
 
 
 def test_check_says_what_will_happen(folder):
-    result = command("check", folder / "run.toml", "--quick")  # test_estimate.py does the rest
+    result = command("check", folder / "run.toml")  # test_estimate.py does the rest
     assert result.exit_code == 0, result.output
     for words in (
         "60 in sensors.csv",
@@ -64,14 +64,14 @@ def test_readings_outside_the_domain_name_the_file_and_the_line(tmp_path):
     with (tmp_path / "sensors.csv").open("a") as file:
         file.write("7,0.5,1\n")
     command("init", "heat", "-o", tmp_path / "run.toml")
-    result = command("check", tmp_path / "run.toml", "--quick")
+    result = command("check", tmp_path / "run.toml")
     assert result.exit_code == 2
     assert "run.toml" in said(result)
     assert "x" in said(result)
 
 
 def test_check_says_how_readings_are_held_out(home):
-    check = ("check", home / "run.toml", "--quick", *SIREN)
+    check = ("check", home / "run.toml", *SIREN)
     by_one = command(*check)
     assert "3 of 30 readings, one by one at random" in said(by_one)
     by_block = command(*check, "--set", 'training.hold_out_by="block"')
@@ -135,20 +135,14 @@ def test_a_shape_is_drawn_also_where_readings_are_outside(tmp_path):
         'shape = {kind = "disk", centre = [0.5, 0.5], radius = 0.2, name = "hole"}\n'
         '[pde]\nname = "laplace"\n'
     )
-    found = CliRunner().invoke(app, ["check", "--quick", str(run)])
+    found = CliRunner().invoke(app, ["check", str(run)])
     assert found.exit_code == 2
     assert "line 2: x = 0.5, y = 0.5" in found.output.replace("\n", " ")
     assert (tmp_path / "run-shape.png").stat().st_size > 0
     (tmp_path / "sensors.csv").write_text("x,y,u\n0.5,0.9,1\n0.1,0.1,2\n")
-    found = CliRunner().invoke(app, ["check", "--quick", str(run)])
+    found = CliRunner().invoke(app, ["check", str(run)])
     assert found.exit_code == 0
     assert "walls: hole" in found.output
-
-
-def test_a_run_file_with_an_obstacle_is_begun(tmp_path):
-    wanted = ["init", "poisson", "--shape", "disk", "-o", str(tmp_path / "run.toml")]
-    assert CliRunner().invoke(app, wanted).exit_code == 0
-    assert "[domain.shape]" in (tmp_path / "run.toml").read_text()
 
 
 def test_an_equation_that_grows_is_doubted_with_the_line_to_write(home):

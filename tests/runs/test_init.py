@@ -45,10 +45,10 @@ def test_the_equation_may_be_filled_in_later(tmp_path):
     made = tmp_path / "run.toml"
     result = command("init", "--from", tmp_path / "a.csv", "-o", made)
     assert "3 rows of T over x, t, semicolons, decimal commas, 1 sentinel hidden" in said(result)
-    result = command("check", "--quick", made)
+    result = command("check", made)
     assert (result.exit_code, "pde" in result.output) == (2, True)
     made.write_text(re.sub(r"(?m)^#(equations|a) ", r"\1 ", made.read_text()))
-    result = command("check", "--quick", made)
+    result = command("check", made)
     assert result.exit_code == 0, result.output
     assert "semicolons, decimal commas, 1 sentinel hidden" in said(result)
 
@@ -57,7 +57,7 @@ def test_units_of_the_heading_are_checked_against_the_equation(tmp_path):
     path, made = tmp_path / "a.csv", tmp_path / "run.toml"
     path.write_text("x [m];t [s];u [K]\n0,1;0;20,5\n0,5;1;21,5\n0,9;2;23\n")
     assert command("init", "burgers", "--from", path, "-o", made).exit_code == 0
-    result = command("check", "--quick", made)
+    result = command("check", made)
     assert result.exit_code == 2
     assert "'u' is in 'K' by the readings, but in 'm s-1' by the equation" in said(result)
 

@@ -34,11 +34,13 @@ from pgt.methods.closed_form.band_posterior import (
     average_bands,
     average_two,
     band_penalty,
+    with_new_parts,
 )
 from pgt.methods.closed_form.band_solution import (
     needed_floor,
     posterior_with_fixed_coefficients,
     readings_posterior,
+    solve_for_priors,
     solve_linear,
     solve_nonlinear,
 )
@@ -93,10 +95,15 @@ def leaves_time_for_network(task: Task) -> bool:
     return task.has_fallback and in_time and has_judges
 
 
-def fit_features(task: Task, report: Report) -> tuple[BandFit | BandAverage, Fit]:
-    """The posterior of the most probable field of the task, and the record of the search."""
+def fit_features(
+    task: Task, report: Report, earlier: BandFit | BandAverage | None = None
+) -> tuple[BandFit | BandAverage, Fit]:
+    """The posterior of the most probable field of the task, and the record of the search.
+
+    With an `earlier` fit to fewer readings, its bands and sines are kept, and nothing is searched.
+    """
     search = _Search(task, report)
-    result = search.best()
+    result = search.best() if earlier is None else search.with_sines_of(earlier)
     with jax.enable_x64(True):
         model, pde = cast((result.model, result.pde), jnp.float64)
     seconds = search.deadline.spent
@@ -177,6 +184,22 @@ class _Search:
                 break
             best = fit
         return best
+
+    def with_sines_of(self, earlier: BandFit | BandAverage) -> BandFit | BandAverage:
+        """The fit with the sines of an earlier one, whose bands are weighted by their evidence anew."""
+        assert self.is_one_solve
+        if isinstance(earlier, BandFit):
+            self._record(fit := self._solve_near(earlier))
+            return fit
+        parts = tuple(map(self._solve_near, earlier.parts))
+        self._record(parts[0])
+        return with_new_parts(earlier, parts)
+
+    def _solve_near(self, earlier: BandFit) -> BandFit:
+        prior = getattr(earlier.posterior.reduced.basis, "function_prior", None)
+        if prior is not None:
+            return next(iter(solve_for_priors(earlier.model, self.task, [prior])))
+        return solve_linear(earlier.model, self.task, earlier.posterior.maximum.log_stiffness)
 
     def _exact_waves(self) -> Features | None:
         """The model with waves that satisfy the equation; None where they are not known, or the domain

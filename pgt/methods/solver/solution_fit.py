@@ -36,8 +36,9 @@ from pgt.methods.coefficients import MAX_LOG_STEP, CoefficientEstimate, Coeffici
 from pgt.methods.solver.collocation import Grid, Sensors, pieces_of
 from pgt.methods.solver.forward import FIRST_TOLERANCE
 from pgt.methods.solver.splines import values_of
-from pgt.methods.solver.statement import raws_of, statement_of, with_raws
+from pgt.methods.solver.statement import raws_of, statement_of, with_limits, with_raws
 from pgt.methods.solver.time_stepping import (
+    MAX_STEPS,
     CheckTime,
     OutOfTime,
     Readout,
@@ -82,6 +83,11 @@ OFFSET_DEVIATION, MIN_OFFSET_EVIDENCE = 0.1, 5.0
 # Offsets are considered only for a field with at least this many sensors. With fewer, offsets could
 # absorb what an equation with unknown coefficients leaves unexplained.
 MIN_SENSORS = 5
+# A first guess that needs more steps than this at the coarse tolerance is far off; the next is tried.
+MAX_FIRST_STEPS = 1000
+# Where the equation cannot be solved over the whole time, the fit to the first half may use this share of
+# the seconds that are left. It needs this many readings, enough for an initial state.
+FIRST_HALF_SHARE, MIN_READINGS_OF_HALF = 0.5, 4
 FIT_SHARE = 0.9  # the fit's share of the seconds; the rest is for stated errors and verdict
 MAX_SINGLE_THREADED = 100  # matrices up to this size gain nothing from several BLAS threads
 
@@ -106,6 +112,16 @@ class Prior(Basis):
             self.mean = root @ (inverse @ target)
             self.root = root - (root @ inverse) @ rows_root
 
+    def fitted(self, rows: Float[np.ndarray, "n p"], targets) -> Float[np.ndarray, " p"]:
+        """The most probable unknowns for rows @ unknowns = targets with errors of unit variance."""
+        rows_root = rows @ self.root
+        standard = np.linalg.lstsq(
+            np.concatenate([rows_root, np.eye(rows_root.shape[1])]),
+            np.concatenate([targets - rows @ self.mean, np.zeros(rows_root.shape[1])]),
+            rcond=None,
+        )[0]
+        return self.mean + self.root @ standard
+
     def prior(self, rho: float) -> CorrelatedPrior:
         """The prior, which does not depend on the stiffness ρ because the equation holds exactly."""
         return CorrelatedPrior(self.mean, self.root)
@@ -114,7 +130,10 @@ class Prior(Basis):
 @dataclass(frozen=True)
 class Fitted:
     """A solution and the posterior around it. It is a `GaussianFit`, as is a sum of sines
-    (methods/closed_form/band_posterior.py)."""
+    (methods/closed_form/band_posterior.py).
+
+    `remaining` is the next step of the unknowns, which is not negligible if the fit did not converge.
+    """
 
     model: Solver
     pde: AbstractPDE
@@ -122,6 +141,7 @@ class Fitted:
     solved: GaussianPosterior
     learnt: dict[str, CoefficientEstimate]
     converged: bool
+    remaining: Float[np.ndarray, " p"]
 
     @property
     def sigma(self) -> float:
@@ -157,12 +177,15 @@ class Fitted:
         return np.tensordot(steps, pieces_by_unknown, 1)
 
     def deviations(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "k n c"]:
-        """The deviations of posterior draws of the fields from the fit at points, in physical units."""
+        """The deviations of posterior draws of the fields from the fit at points, in physical units. They
+        also contain the step that the fit did not make."""
         return values_of(edges_of(self.solution), self._drawn_pieces, points)
 
     @cached_property
     def _drawn_pieces(self):
-        return self.moved(self.drawn(POSTERIOR_DRAWS))
+        drawn = self.drawn(POSTERIOR_DRAWS)
+        signs = np.repeat([1.0, -1.0], len(drawn) // 2)
+        return self.moved(drawn + signs[:, None] * self.remaining)
 
     def members(self, settings: Posterior) -> tuple[LinearisedModel, AbstractPDE]:
         """Models and equations drawn from the posterior, stacked, in pairs ± around the fit."""
@@ -270,11 +293,15 @@ class Search:
     def _first_state(self) -> _State:
         """The state at the first guess for which the equation can be solved."""
         coarse, complaint = max(FIRST_TOLERANCE, self.tolerance), None
+        check_time = self.check_time if self.task.has_fallback else no_limit
         for first in self._first_guesses():
             try:
-                return self._on_new_mesh(first, coarse, no_limit)
+                return self._on_new_mesh(first, coarse, check_time, MAX_FIRST_STEPS)
             except SolveError as stuck:
                 complaint = stuck
+            except OutOfTime:
+                complaint = "the seconds are used up"
+                break
         raise Unsolvable(
             f"the equation could not be solved with its first coefficients ({complaint}): begin "
             "closer to what is expected, give initial and boundary values, or name another model."
@@ -282,7 +309,7 @@ class Search:
 
     def _first_guesses(self) -> Iterator[Float[np.ndarray, " p"]]:
         """First guesses of the unknowns: functions fitted to an interpolation of the readings, then the
-        prior mean. Functions agree where they meet."""
+        prior mean, then the fit to the first half of the time. Functions agree where they meet."""
         grid = Grid(self.problem, first_meshes(self.unknowns))
         corners = self._corners_at(grid, self.first)
         guess = FirstGuess(self.unknowns, self.task.problem.observations)
@@ -292,15 +319,37 @@ class Search:
         prior = Prior(self._root(self.hyper), corners)
         rows, targets = guess.rows()
         if len(rows):
-            rows_root = rows @ prior.root
-            residual = targets - rows @ prior.mean
-            standard = np.linalg.lstsq(
-                np.concatenate([rows_root, np.eye(rows_root.shape[1])]),
-                np.concatenate([residual, np.zeros(rows_root.shape[1])]),
-                rcond=None,
-            )[0]
-            yield self.first + prior.mean + prior.root @ standard
+            yield self.first + prior.fitted(rows, targets)
         yield self.first + prior.mean
+        if (earlier := self._first_half()) is not None:
+            unknown = self.first + prior.fitted(
+                *guess.rows_after(earlier.unknowns, earlier.unknown)
+            )
+            unknown[self.unknowns.raws] = earlier.unknown[earlier.unknowns.raws]
+            yield unknown
+
+    def _first_half(self) -> Solution | None:
+        """The fit to the first half of the time, where a wrong initial state has had less time to grow.
+        None where there is no time or where too few readings would remain."""
+        problem = self.task.problem
+        if not problem.domain.has_time:
+            return None
+        low, high = problem.domain.bounds("t")
+        early = np.flatnonzero(np.asarray(problem.observations.points)[:, -1] <= (low + high) / 2)
+        if len(early) < MIN_READINGS_OF_HALF or not self.deadline.allows(0.0, FIT_SHARE):
+            return None
+        shorter = replace(
+            problem,
+            observations=problem.observations.take(early),
+            domain=with_limits(problem.domain, t=(low, (low + high) / 2)),
+        )
+        seconds = self.deadline.seconds
+        training = replace(
+            self.task.training,
+            seconds=seconds and FIRST_HALF_SHARE * (seconds - self.deadline.spent),
+        )
+        task = replace(self.task, problem=shorter, training=training)
+        return Search(task, self.report).best().solution
 
     @property
     def _target_lengths(self) -> Float[np.ndarray, " a"]:
@@ -467,10 +516,14 @@ class Search:
                 return _State(moved, state.readout, state.tolerance, state.lengths, state.rough)
         return self._on_new_mesh(unknown, tolerance, self.check_time)
 
-    def _on_new_mesh(self, unknown, tolerance: float, check_time: CheckTime) -> _State:
+    def _on_new_mesh(
+        self, unknown, tolerance: float, check_time: CheckTime, max_steps: int = MAX_STEPS
+    ) -> _State:
         grid = Grid(self.problem, first_meshes(self.unknowns))
         directions = self._probe_directions(grid, unknown)
-        solution = solve(self.unknowns, unknown, Settings(tolerance, check_time, True, directions))
+        max_steps += len(self.problem.knots)
+        settings = Settings(tolerance, check_time, True, directions, max_steps)
+        solution = solve(self.unknowns, unknown, settings)
         return _State(solution, Readout(self.sensors, solution), tolerance, self._target_lengths)
 
     def _cost(self, state: _State, solved: GaussianPosterior) -> float:
@@ -556,7 +609,8 @@ class Search:
         with jax.enable_x64(True):
             model = self.model.with_pieces(edges_of(solution), pieces)
             pde = with_raws(self.task.pde, jnp.asarray(raws, jnp.float64))
-        return Fitted(model, pde, solution, solved, learnt, converged)
+        remaining = solved.weights - (state.unknown - self.first)
+        return Fitted(model, pde, solution, solved, learnt, converged, remaining)
 
 
 def _offset_columns(readings: Observations, sensors: Sensors) -> Float[np.ndarray, "n k"]:

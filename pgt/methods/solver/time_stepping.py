@@ -216,12 +216,14 @@ class Settings:
     tolerance : of mesh and steps, in units of the fields' spread.
     with_sensitivities : whether the sensitivities of all steps are kept, which takes memory.
     directions : changes of the unknowns; the mesh also resolves the solution's response to them.
+    max_steps : an equation that needs more steps is treated as having no solution.
     """
 
     tolerance: float
     check_time: CheckTime = no_limit
     with_sensitivities: bool = True
     directions: Float[np.ndarray, "p q"] = field(default_factory=lambda: np.zeros((0, 0)))
+    max_steps: int = MAX_STEPS
 
     @property
     def max_numbers(self) -> int:
@@ -290,8 +292,8 @@ def _march(grid: Grid, unknowns: Unknowns, unknown, settings: Settings) -> Solut
     previous = None
     ends = np.array([*unknowns.problem.knots, end])  # a step must not contain a kink of a table
     while time < end - slack:
-        if len(stages) >= MAX_STEPS:
-            raise SolveError(f"more than {MAX_STEPS} steps")
+        if len(stages) >= settings.max_steps:
+            raise SolveError(f"more than {settings.max_steps} steps")
         steps = _next_steps(time, length, ends, slack, min(count, solver.max_batch))
         try:
             guess = solver.guess(state, steps, previous)

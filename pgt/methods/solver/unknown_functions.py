@@ -40,6 +40,7 @@ DIFFERENCE_STEP = 1e-3  # for difference quotients of the interpolation, as a sh
 # The assumed error of the interpolation as a first guess, in units of the function's size. A larger value
 # lets the prior smooth it more.
 INTERPOLATION_DEVIATION = 0.1
+STATE_DEVIATION = 1e-3  # the same of an initial state that was fitted to a shorter time
 MAX_LENGTH = 4.0  # in half extents; a function with a longer length is nearly a straight line
 Pair = tuple[np.ndarray, np.ndarray]  # values, and their slopes in all unknowns
 
@@ -486,8 +487,24 @@ class FirstGuess:
     def rows(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:
         """Least-squares rows that fit the functions to the interpolation: matrix and target, in units of
         the assumed error."""
-        rows, targets = [np.zeros((0, self.unknowns.count))], [np.zeros(0)]
+        return self._rows(self.unknowns.parts)
+
+    def rows_after(self, earlier: Unknowns, unknown: Float[np.ndarray, " q"]):
+        """The same, with the initial states of a fit to a shorter time in the place of interpolated
+        ones."""
+        states = {part.what: part for part in earlier.parts if not isinstance(part.what, OpenValue)}
+        rows, targets = self._rows([p for p in self.unknowns.parts if p.what not in states])
         for part in self.unknowns.parts:
+            if part.what in states:
+                points, scale = _grid_points(part), 1 / (STATE_DEVIATION * part.size)
+                values = earlier.functions(states[part.what], points) @ unknown
+                rows = np.concatenate([rows, scale * self.unknowns.functions(part, points)])
+                targets = np.concatenate([targets, scale * values])
+        return rows, targets
+
+    def _rows(self, parts: Sequence[Part]):
+        rows, targets = [np.zeros((0, self.unknowns.count))], [np.zeros(0)]
+        for part in parts:
             field = part.what.field if isinstance(part.what, OpenValue) else part.what[0]
             if field not in self.processes:
                 continue

@@ -1,39 +1,18 @@
-"""A second-order fit: its cost, what it changes, when it ends, and how it divides its budget."""
+"""A second-order fit: its cost, the coefficient that it finds, and which weights it changes."""
 
 import itertools
-from dataclasses import replace
-from types import SimpleNamespace
 
 import jax
 import numpy as np
 import pytest
 
 import pgt
-from pgt.core.stage import Stage
-from pgt.methods.second_order import gauss_newton
-from pgt.methods.second_order.descent import (
-    ITERATIONS_TO_STALL,
-    DescentState,
-    has_stopped_improving,
-    is_budget_spent,
-)
 from pgt.methods.second_order.gauss_newton import (
-    ERROR_BAR_FIRST_ITERATIONS,
-    ERROR_BAR_ITERATIONS,
-    MAX_ERROR_BAR_SHARE,
-    MIN_PRIOR_SHARE,
-    NO_PRIOR_BUDGET_SHARE,
     polish,
-    remaining_budget,
-    reserved_seconds,
 )
-from pgt.methods.second_order.least_squares import Residuals
-from pgt.methods.second_order.residual_rows import RowBlock
 from pgt.nn import trees
 from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, Initial
-from pgt.problem import budget
-from pgt.problem.budget import Deadline
 from pgt.problem.losses import Problem
 from pgt.training.settings import Polish
 
@@ -97,18 +76,6 @@ def test_only_the_decoder_changes(polished):
     assert trees.count_parameters(after) == trees.count_parameters(before)
 
 
-def test_a_fit_without_a_prior_makes_all_of_its_iterations():
-    readings = pgt.sample(pgt.datasets.heat(), n=8)
-    scaling = Scaling.fit(readings, DOMAIN)
-    model, problem = (
-        pgt.SIREN(scaling, width=4, layers=2, frequency=4.0),
-        Problem.build(readings, Heat(0.01), (), DOMAIN, scaling),
-    )
-    settings = Polish(iterations=6, points=16, evidence=False)
-    done = polish(model, Heat(0.01), problem, settings, readings.take([0, 1]))
-    assert [len(stage.costs) for stage in done.stages] == [7]  # and the cost at the start
-
-
 @pytest.mark.slow
 def test_all_weights_are_fitted_with_fresh_points():
     """With fewer rows than weights, so that JJᵀ is solved."""
@@ -130,189 +97,3 @@ def test_all_weights_are_fitted_with_fresh_points():
     assert costs[-1] < 0.1 * costs[0]
     old, new = (jax.tree.leaves(m.network.embed_value)[0] for m in (model, after))
     assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-4
-
-
-# ------------------------------------------------------------------------------- seconds
-
-
-# Seconds of a stage's first iteration, and of each later one, by the clock below.
-FIRST_SECONDS, STEP_SECONDS = 3.0, 0.25
-RESERVED = (
-    ERROR_BAR_FIRST_ITERATIONS * FIRST_SECONDS + ERROR_BAR_ITERATIONS * STEP_SECONDS
-)  # seconds of error bars
-
-
-def timed(monkeypatch, seconds, held_out_error, has_fallback=False, fall=1.0, best_error=np.inf):
-    """(seconds of a fit by a clock that only iterations advance, seconds given to each stage).
-
-    Held-out errors `fall` by that factor with every iteration; `best_error` is the smallest of them.
-    """
-    clock, seconds_given = SimpleNamespace(now=0.0), []
-
-    def descend(
-        residuals,
-        state,
-        settings,
-        held_out_error,
-        report,
-        keep,
-        *,
-        is_over=lambda state: False,
-        **options,
-    ):
-        began = clock.now - state.seconds
-        seconds_given.append(settings.seconds)
-        while not state.is_finished:
-            clock.now += STEP_SECONDS if state.iteration else FIRST_SECONDS
-            iteration, passed = state.iteration + 1, clock.now - began
-            first = state.first_seconds or passed
-            state = replace(
-                state, iteration=iteration, seconds=passed, first_seconds=first, best=state.theta
-            )
-            errors = (*state.best_errors, fall**iteration)
-            state = replace(state, best_iteration=iteration, costs=(1.0,), best_errors=errors)
-            state = replace(state, best_error=best_error)
-            spent = is_budget_spent(state, settings) or is_over(state)
-            state = replace(state, is_finished=has_stopped_improving(state, settings) or spent)
-        return state
-
-    readings = pgt.sample(pgt.datasets.heat(), n=6)
-    model, pde = pgt.PINN(Scaling.fit(readings, DOMAIN), width=2, layers=1), Heat(0.1)
-    problem = Problem.build(readings, pde, (), DOMAIN, model.scaling)
-    rows = RowBlock(lambda theta, x: theta * x, np.ones((1, 1)), np.ones(1))
-    parameters = SimpleNamespace(theta=np.zeros(1), rebuild=lambda theta: (model, pde))
-    found = parameters, Residuals([rows]), lambda theta: held_out_error
-    monkeypatch.setattr(gauss_newton, "build_system", lambda *_: found)
-    monkeypatch.setattr(budget, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    monkeypatch.setattr(gauss_newton, "descend", descend)
-    monkeypatch.setattr(Residuals, "normal_at", lambda residuals, theta: None)
-    settings = Polish(iterations=10**6, seconds=seconds, fresh=0.0)
-    polish(model, pde, problem, settings, readings, has_fallback=has_fallback)
-    return clock.now, seconds_given
-
-
-@pytest.mark.parametrize("held_out_error", [1e-6, 0.1])
-def test_a_fit_leaves_the_seconds_of_error_bars(monkeypatch, held_out_error):
-    took, _ = timed(monkeypatch, 80.0, held_out_error)
-    assert 80.0 - RESERVED - 2 * STEP_SECONDS < took <= 80.0 - RESERVED + STEP_SECONDS
-
-
-def test_an_unfitted_model_gets_no_prior(monkeypatch):
-    _, given = timed(monkeypatch, 80.0, 0.8)
-    later = next(seconds for seconds in given if seconds != 80.0)
-    assert later == 80.0 - RESERVED  # without a prior, to the end
-
-
-def test_later_stages_make_one_iteration_if_all_seconds_are_spent(monkeypatch):
-    took, given = timed(monkeypatch, 4.0, 0.1)
-    assert len(given) == 2
-    assert took == pytest.approx(2 * FIRST_SECONDS)  # the first iteration of every stage
-
-
-UNTIL_CHECKED = (ITERATIONS_TO_STALL + 2) * STEP_SECONDS
-NO_PRIOR_SHARE = NO_PRIOR_BUDGET_SHARE * (
-    1 - RESERVED / 100.0
-)  # the share of the seconds without those of error bars
-
-
-@pytest.mark.parametrize(
-    ("fall", "correlated", "share"),
-    [(1.0, True, 0.2), (0.9, True, NO_PRIOR_SHARE), (1.0, False, None)],
-)
-def test_a_stalled_fit_of_a_small_model_leaves_its_seconds_to_the_fallback(
-    monkeypatch, fall, correlated, share
-):
-    """A fit that still improves keeps its time, and so does one whose residuals are noise."""
-    monkeypatch.setattr(gauss_newton, "has_correlated_residuals", lambda model, problem: correlated)
-    took, _ = timed(monkeypatch, 100.0, 0.1, has_fallback=True, fall=fall)
-    expected = 100.0 - RESERVED if share is None else 100.0 * share
-    assert expected - 2 * STEP_SECONDS < took <= expected + UNTIL_CHECKED
-
-
-@pytest.mark.parametrize(
-    ("best_error", "fall", "noise", "share"),
-    [
-        (0.05, 1.0, True, 0.2),
-        (0.05, 0.9, True, NO_PRIOR_SHARE),
-        (0.05, 1.0, False, NO_PRIOR_SHARE),
-        (0.4, 1.0, True, NO_PRIOR_SHARE),
-    ],
-)
-def test_a_prior_is_used_as_soon_as_readings_are_known_to_be_noisy(
-    monkeypatch, best_error, fall, noise, share
-):
-    """Not while the error falls, nor if residuals are correlated, nor while they are large."""
-    monkeypatch.setattr(gauss_newton, "resembles_noise", lambda model, problem: noise)
-    _, given = timed(monkeypatch, 100.0, 0.1, fall=fall, best_error=best_error)
-    under_prior = next(seconds for seconds in given if seconds != 100.0)
-    left = 100.0 - 100.0 * share - RESERVED
-    assert under_prior == pytest.approx(left, abs=UNTIL_CHECKED)
-
-
-@pytest.mark.parametrize(("best_error", "is_last"), [(0.030, True), (0.010, False)])
-def test_the_last_theta_is_chosen_unless_another_predicts_significantly_better(best_error, is_last):
-    """The error of ten readings is known to a fifth."""
-    end = DescentState(np.ones(1), best=np.zeros(1), best_error=best_error)
-    found = _rule(lambda theta: 0.04, 10).choose_theta(end)
-    assert bool(found[0] == 1.0) is is_last
-
-
-def _rule(held_out_error, count) -> gauss_newton.StoppingRule:
-    scaling = Scaling.fit(pgt.sample(pgt.datasets.heat(), n=6), DOMAIN)
-    model = pgt.PINN(scaling, width=2, layers=1)
-    problem, parameters = SimpleNamespace(), SimpleNamespace(rebuild=lambda theta: (model, None))
-    return gauss_newton.StoppingRule(
-        held_out_error, count, None, Polish(), problem, parameters, False
-    )  # pyright: ignore[reportArgumentType]
-
-
-@pytest.mark.parametrize(("last_error", "is_noise"), [(0.02, True), (0.009, False), (0.08, False)])
-def test_a_small_error_by_chance_does_not_hide_noise(monkeypatch, last_error, is_noise):
-    """Six readings have an error below a percent at one θ of many, and a larger one at the last θ."""
-    monkeypatch.setattr(gauss_newton, "resembles_noise", lambda model, problem: True)
-    end = DescentState(np.ones(1), best=np.zeros(1), best_error=0.009, best_errors=(0.009,) * 60)
-    rule = _rule(lambda theta: last_error if theta[0] == 1.0 else 0.009, 6)
-    assert rule.is_noise(end) is is_noise  # an error nine times as large is no chance
-
-
-def test_a_fit_under_a_prior_is_discarded_if_it_predicts_worse(monkeypatch):
-    """Zero weights fulfill a prior best, and many equations, too."""
-    x = np.linspace(0, 1, 40)[:, None]
-    readings = pgt.Observations.from_arrays(x, np.sin(5 * x), coords=("x",), fields=("u",))
-    domain, pde = pgt.Domain(x=(0, 1)), pgt.Equation("u_xx = -25*u")
-    model = pgt.PINN(Scaling.fit(readings, domain), width=8, layers=2)
-    problem = Problem.build(readings, pde, (), domain, model.scaling)
-
-    def under_prior(residuals, start, *rest):
-        return 0.0 * start.theta, Stage("under a prior", (1.0,), 0.0, "converged")
-
-    monkeypatch.setattr(gauss_newton, "_fit_under_prior", under_prior)
-    monkeypatch.setattr(gauss_newton, "_is_noisy", lambda *known: True)
-    settings = Polish(iterations=12, points=60, weights="all")
-    found = polish(model, pde, problem, settings, readings.take(np.arange(0, 40, 2)))
-    assert [stage.ended for stage in found.stages] == ["noise", "converged"]
-    sizes = [float(np.abs(leaf).max()) for leaf in jax.tree.leaves(found.model.tunable())]
-    assert max(sizes) > 0
-
-
-ENDED = DescentState(
-    np.zeros(1), iteration=11, seconds=4.0, first_seconds=3.0
-)  # 0.1 s for each later iteration
-
-
-def test_the_seconds_of_error_bars_follow_the_iterations_within_a_share():
-    assert reserved_seconds(ENDED, 1e3) == pytest.approx(
-        3.0 * ERROR_BAR_FIRST_ITERATIONS + 0.1 * ERROR_BAR_ITERATIONS
-    )
-    assert reserved_seconds(ENDED, 20.0) == MAX_ERROR_BAR_SHARE * 20.0
-
-
-def test_the_remaining_budget_has_iterations_and_seconds():
-    plain = remaining_budget(Polish(iterations=40), ENDED, Deadline(None))
-    assert (plain.iterations, plain.seconds) == (29, None)
-    left = remaining_budget(Polish(iterations=40, seconds=1e3), ENDED, Deadline(1e3)).seconds
-    assert left == pytest.approx(1e3 - 4.0 - reserved_seconds(ENDED, 1e3))
-    late = remaining_budget(Polish(iterations=40, seconds=5.0), ENDED, Deadline(5.0)).seconds
-    assert late == pytest.approx(
-        MIN_PRIOR_SHARE * 5.0
-    )  # a fit needs some time even if all is spent

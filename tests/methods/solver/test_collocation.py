@@ -42,14 +42,6 @@ def test_the_model_the_pieces_and_the_splines_agree():
         assert np.abs(rows @ stage.numbers - found[inside, 1]).max(initial=0.0) < 1e-12
 
 
-def test_a_steady_field_has_no_time():
-    square = Domain(x=(0, 1), y=(0, 2))
-    pde = Equation("lap(u) = 0", coords=("x", "y"))
-    solution = solved(pde, square, [Dirichlet(u="x*y")])
-    points = square.even(40)
-    assert np.abs(values(solution, points)[:, 0] - points.prod(axis=1)).max() < 1e-9
-
-
 # ---- what sensors read
 
 
@@ -72,7 +64,7 @@ def test_noise_that_is_given_is_relative_to_a_common_one():
     readings = Observations.from_arrays(
         {"x": [0.1, 0.2, 0.3]}, {"u": [1.0, 2.0, 3.0]}, noise=np.array([[0.1], [0.1], [0.2]])
     )
-    from pgt import Domain, Scaling
+    from pgt import Scaling
 
     sensors = Sensors(readings, Scaling.fit(readings, Domain(x=(0, 1))))
     assert np.allclose(sensors.relative[2] / sensors.relative[0], 2.0)

@@ -24,11 +24,6 @@ def test_readings_and_conditions_are_points_with_values():
     assert set(task.sizes) == {"equation_1", "equation_2"}
 
 
-def test_a_periodic_axis_is_seen_as_a_circle():
-    task = _task("allen-cahn-2d")
-    assert (task.dimension, task.inputs) == (3, 5)
-
-
 def test_what_a_network_says_comes_back_in_physical_units():
     task = _task("vortices")
     truth = task.asked.setup.truth
