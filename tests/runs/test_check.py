@@ -77,7 +77,7 @@ def test_check_says_how_readings_are_held_out(home):
     by_block = command(*check, "--set", 'training.hold_out_by="block"')
     assert "of 30 readings, in whole blocks (9 in all)" in said(by_block)
     nothing = command(*check, "--set", "training.hold_out=0.0")
-    assert "nothing: no error can be told" in said(nothing)
+    assert "nothing: no error can be stated" in said(nothing)
 
 
 def test_a_budget_in_seconds_takes_the_place_of_the_files(home):
