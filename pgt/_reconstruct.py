@@ -8,6 +8,7 @@ turns that answer, with its stated error, into a `Reconstruction`.
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ import jax
 import numpy as np
 from jaxtyping import Int
 
-from pgt.core.arguments import Positive, Seed
+from pgt.core.arguments import Count, Positive, Seed
 from pgt.core.checked import checked
 from pgt.core.errors import InputError, warn_of
 from pgt.core.files import require_writable
@@ -23,7 +24,8 @@ from pgt.core.folder_lock import lock_folder
 from pgt.core.provenance import __version__
 from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
-from pgt.data.observations import Observations
+from pgt.data.observations import Observations, check_limits
+from pgt.data.reading_stream import ReadingStream
 from pgt.data.splits import canonical_order, in_canonical_order
 from pgt.families.networks.pretrained import Pretrained, shipped
 from pgt.methods.closed_form.band_posterior import BandAverage, BandFit
@@ -59,7 +61,7 @@ from pgt.uncertainty.outcome import Outcome, with_posterior
 
 @checked
 def reconstruct(
-    observations: Readings | None,
+    observations: Readings | ReadingStream | None,
     pde: Governing,
     domain: Where,
     conditions: Sequence[AbstractCondition] = (),
@@ -72,6 +74,7 @@ def reconstruct(
     seed: Seed = 0,
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
+    devices: Count | None = None,
 ) -> Reconstruction:
     """The continuous field that fits scattered readings and a governing equation.
 
@@ -81,7 +84,8 @@ def reconstruct(
         The readings, the equation that the field obeys, and the domain. Fields of the equation without
         readings are hidden and inferred. Readings may be a DataFrame, Dataset or dict whose columns are
         the coordinates and fields, the equation may be a text, and the domain a dict of bounds. With
-        None in place of readings, the conditions determine the field; see `solve`.
+        None in place of readings, the conditions determine the field; see `solve`. Readings that do not
+        fit into memory are opened by `pgt.data.reading_stream.open_readings`.
     conditions
         The known conditions: `Initial`, `Dirichlet`, `Neumann`, `Periodic`, and `Gauge` for a hidden
         field that the equations do not determine completely.
@@ -107,6 +111,8 @@ def reconstruct(
         A folder that stores the progress; a run that was killed continues from there.
     progress
         Whether to show a progress bar; default: if standard error is a terminal.
+    devices
+        The number of devices that share the readings and residual points; default: all.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=30)
@@ -122,13 +128,19 @@ def reconstruct(
     (1, 5)
     """
     began = time.monotonic()
+    if devices is not None:
+        training = replace(training or Training(), devices=devices)
+    domain = domain if isinstance(domain, Domain) else Domain(**domain)
+    stream = observations if isinstance(observations, ReadingStream) else None
+    if isinstance(observations, ReadingStream):
+        observations = observations.then(partial(_inside, domain)).sampled(seed, progress=progress)
     observations, pde, domain = as_problem(observations, pde, domain)
     conditions = at_axis(conditions, pde, domain)
     if start is not None:
         model = _pretrained_start(start, observations, pde, domain, model)
     plan = choose(
         observations, pde, domain, conditions, model=model, method=method,
-        training=training, error_bars=error_bars, seed=seed,
+        training=training, error_bars=error_bars, seed=seed, stream=stream,
     )  # fmt: skip
     warn_of_overlap(conditions, domain)
     return run_plan(plan, checkpoint=checkpoint, progress=progress, began=began)
@@ -183,6 +195,13 @@ def solve(
     return reconstruct(
         None, pde, domain, conditions, model=model, training=training, progress=progress
     )
+
+
+def _inside(domain: Domain, readings: Observations) -> Observations:
+    """The readings, after checking that they lie in the domain."""
+    readings.check_inside(domain)
+    check_limits(readings, domain)
+    return readings
 
 
 def _pretrained_start(
@@ -447,6 +466,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
             for contradicted in outcome.contradicted_conditions
         ],
         "displaced_sensor": outcome.displaced_sensor and asdict(outcome.displaced_sensor),
+        "streamed_readings": None if task.stream is None else len(task.stream),
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": trees.count_parameters(network_of(fit.model)),
         "noise_floor": fit.noise_floor,

@@ -118,11 +118,17 @@ def fit(
         int | None,
         typer.Option("--folds", min=2, help="Fit this many times more, to predict every reading."),
     ] = None,
+    devices: Annotated[
+        int | None,
+        typer.Option("--devices", min=1, help="Share the rows over so many devices; default: all."),
+    ] = None,
 ) -> None:
     """Reconstruct the field: the fit, a NetCDF file, figures, numbers and a report in one folder."""
     from pgt.config import load_run
 
     printed = console()
+    if devices is not None:
+        overrides = [*overrides, f"training.devices={devices}"]
     again = _again(run_file, output, overrides, seconds, folds)
     with mistakes_are_messages(), saying(lambda: "Stopped before it began."):
         run = load_run(run_file, overrides)

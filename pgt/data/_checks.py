@@ -227,7 +227,10 @@ def check_axis(axis: str, position: np.ndarray, half: np.ndarray, domain: Domain
 
 
 def settle_duplicates(readings, duplicates: str):
-    """The readings after treatment of repeated ones: raise ("error") or average them ("mean")."""
+    """The readings after treatment of repeated ones: raise ("error"), average them ("mean"), or keep them
+    as independent measurements ("independent")."""
+    if duplicates == "independent":
+        return readings
     if duplicates not in ("error", "mean"):
         raise InputError(f'`duplicates` is {duplicates!r}; write "error" or "mean".')
     boxes = () if readings.half_width is None else (readings.half_width,)

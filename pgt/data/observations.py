@@ -100,7 +100,8 @@ class Observations(eqx.Module):
         noise : σ of the readings: one number, a dict by field, or (n, c).
         width : full box widths by axis, a number or (n,) each, for readings that are averages.
         units : unit of any axis or field, by name.
-        duplicates : "error", or "mean" to average repeated readings of one field at one point.
+        duplicates : "error", or "mean" to average repeated readings of one field at one point;
+            "independent" keeps them, as streams of readings do.
         """
         points, units = without_dates(points, units)
         coords = _checks.column_names("coords", points, coords)

@@ -48,6 +48,41 @@ TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True)
+class CompressedReadings:
+    """Readings that are too many to be kept, as few rows with the same sum of squares for all weights.
+
+    For the rows D and values y of one field, each in units of its σ, `matrix` and `values` have the rows
+    R and q with |D a - y|² = |R a - q|² + `outside` for all weights a.
+
+    Attributes
+    ----------
+    matrix, values, fields : R, q and the number of the field of each row.
+    outside : by field, the sum of squares that no weights can explain.
+    count : the number of readings.
+    log_sigma : the sum of log σ over all readings, each σ relative to the common one.
+    sigma : σ of the kept sample of the readings, relative to the common one, in these units.
+    """
+
+    matrix: Float[np.ndarray, "k p"]
+    values: Float[np.ndarray, " k"]
+    fields: Int[np.ndarray, " k"]
+    outside: Float[np.ndarray, " c"]
+    count: Int[np.ndarray, " c"]
+    log_sigma: float
+    sigma: Float[np.ndarray, " n"]
+
+    def in_units_of(self, sigma: Float[np.ndarray, " n"], fields: Int[np.ndarray, " n"]):
+        """(R, q, outside, sum of log σ), where σ of the sample was multiplied by a factor per field."""
+        logs = np.log(sigma / self.sigma)
+        counts = np.bincount(fields, minlength=len(self.count))
+        sums = np.bincount(fields, logs, len(self.count))
+        factors = sums / np.maximum(counts, 1)
+        scale, outside = np.exp(-factors)[self.fields], np.exp(-2 * factors) @ self.outside
+        log_sigma = self.log_sigma + float(factors @ self.count)
+        return scale[:, None] * self.matrix, scale * self.values, float(outside), log_sigma
+
+
+@dataclass(frozen=True)
 class Rows:
     """Equation E a = f and readings D a = y of one problem, dimensionless.
 
@@ -61,6 +96,7 @@ class Rows:
     sigma_floor : if positive, the common σ counts as known and at least this large.
     function_prior : the prior standard deviations of the last weights, in units of s, where these belong
         to unknown functions on which the fields depend (equation_prior.py).
+    compressed : all readings, where `readings` and `values` are a sample of them.
     """
 
     equation: Float[np.ndarray, "rows p"]
@@ -72,6 +108,7 @@ class Rows:
     fields: Int[np.ndarray, " n"] | None = None
     sigma_floor: float = 0.0
     function_prior: Float[np.ndarray, " k"] | None = None
+    compressed: CompressedReadings | None = None
 
     def basis(self) -> Basis | ConditionalBasis:
         """The basis of singular vectors of the equation."""
@@ -85,21 +122,29 @@ class ReducedReadings:
     the weights.
 
     `full` and `full_values` are all rows in units of their σ, `matrix` and `values` the compressed ones;
-    `outside` is the sum of squares of the values that no weights can explain.
+    `outside` is the sum of squares of the values that no weights can explain. With readings that were
+    compressed before, `full` and `full_values` are a sample of the `count` readings (`is_sample`).
     """
 
     def __init__(self, rows: Rows, basis: Basis | ConditionalBasis | None = None):
         self.basis = basis or rows.basis()
         self.given, self.sigma, self.count = rows.given, rows.sigma, len(rows.values)
-        self.sigma_floor = rows.sigma_floor
+        self.sigma_floor, self.log_sigma = rows.sigma_floor, float(np.sum(np.log(rows.sigma)))
         self.full = (rows.readings / rows.sigma[:, None]) @ self.basis.vectors
         self.full_values = rows.values / rows.sigma
         self.rotation, self.outside = None, 0.0
         self.matrix, self.values = self.full, self.full_values
-        if self.full.shape[0] > self.full.shape[1]:
-            self.rotation, self.matrix = qr(self.full)
-            self.values = self.rotation.T @ self.full_values
-            self.outside = float(np.sum((self.full_values - self.rotation @ self.values) ** 2))
+        self.is_sample = rows.compressed is not None
+        if rows.compressed is not None:
+            fields = np.zeros(len(rows.sigma), int) if rows.fields is None else rows.fields
+            parts = rows.compressed.in_units_of(rows.sigma, fields)
+            matrix, self.values, self.outside, self.log_sigma = parts
+            self.matrix, self.count = matrix @ self.basis.vectors, int(rows.compressed.count.sum())
+        if self.matrix.shape[0] > self.matrix.shape[1]:
+            values = self.values
+            self.rotation, self.matrix = qr(self.matrix)
+            self.values = self.rotation.T @ values
+            self.outside += float(np.sum((values - self.rotation @ self.values) ** 2))
 
     def posterior(self, log_stiffness: float) -> "GaussianPosterior":
         """The posterior at this log10 ρ, with the s and σ of greatest evidence."""
@@ -155,7 +200,7 @@ class GaussianPosterior:
         misfit = reduced.values - reduced.matrix @ self.prior.mean
         self.projected = self.left.T @ misfit
         self.outside = reduced.outside + float(np.sum((misfit - self.left @ self.projected) ** 2))
-        self.prior_signal = float(np.sum((reduced.full @ self.prior.mean) ** 2))
+        self.prior_signal = float(np.sum((reduced.matrix @ self.prior.mean) ** 2))
         self.scales = self._scales()
         best = int(np.argmax(self.scales.evidence))
         self.evidence, self.scale, self.sigma = (float(a[best]) for a in self.scales[:3])
@@ -233,7 +278,7 @@ class GaussianPosterior:
             largest = float(self.singular_values.max(initial=0.0))
             is_rounding = (noise < RESOLVED_SIGMA**2) | (tau2 < (RESOLVED_SIGMA * largest) ** 2)
             evidence = np.where(is_rounding, -np.inf, evidence)
-        evidence = evidence - float(np.sum(np.log(self.reduced.sigma)))
+        evidence = evidence - self.reduced.log_sigma
         return Scales(evidence, variance, np.sqrt(noise), is_free)
 
     # ------------------------------------------------------------------------ other scales
@@ -351,7 +396,7 @@ class GaussianPosterior:
             inverse_misfit, inverse = self._inverse()
             diagonal, sigma = inverse(None), self.reduced.sigma
             return sigma * inverse_misfit / diagonal, sigma / np.sqrt(diagonal)
-        error, spread = np.zeros(self.reduced.count), np.zeros(self.reduced.count)
+        error, spread = np.zeros((2, len(self.reduced.sigma)))
         parts = [np.flatnonzero(groups == group) for group in np.unique(groups)]
         for inside, result in zip(parts, self.without(*parts), strict=True):
             error[inside], spread[inside] = result
@@ -392,7 +437,7 @@ class GaussianPosterior:
     def _from_others(self, inside: Int[np.ndarray, " m"]):
         """The result of `_without_few` where rounding spoils (K⁻¹)_GG, because only these readings
         determine some weights: it is computed anew from the other rows of B."""
-        others = np.setdiff1d(np.arange(self.reduced.count), inside)
+        others = np.setdiff1d(np.arange(len(self.reduced.sigma)), inside)
         rows, misfit = self._left * self.singular_values, self._misfit
         left, values, right = svd(rows[others])
         kept = values > SMALLEST_SIGMA * values.max(initial=0.0)
@@ -406,8 +451,16 @@ class GaussianPosterior:
 
     @cached_property
     def _left(self) -> Float[np.ndarray, "n k"]:
-        """The left singular vectors of B, with a row for every reading."""
+        """The left singular vectors of B, with a row for every reading (of the sample)."""
         rotation = self.reduced.rotation
+        if self.reduced.is_sample:
+            seen = self.prior.across(self.reduced.full)[:, self.kept] @ self.right.T
+            is_resolved = self.singular_values > SMALLEST_SIGMA * self.singular_values.max(
+                initial=0.0
+            )
+            return seen * np.where(
+                is_resolved, 1 / np.where(is_resolved, self.singular_values, 1.0), 0.0
+            )
         return self.left if rotation is None else rotation @ self.left
 
     @cached_property
@@ -417,9 +470,8 @@ class GaussianPosterior:
 
     def _inverse(self):
         """K⁻¹ r, and a function that returns a block of K⁻¹, or its diagonal for None."""
-        left, misfit = self._left, self._misfit
-        outside = 0.0 if left.shape[0] == left.shape[1] else self.sigma**-2
-        components = left.T @ misfit
+        left, misfit, components = self._left, self._misfit, self.projected
+        outside = 0.0 if self.reduced.count == left.shape[1] else self.sigma**-2
         product = left @ (components / self._variances) + outside * (misfit - left @ components)
 
         def block(inside):

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import pgt
+from pgt.data.reading_stream import ReadingStream
 from pgt.data.sampling import ResidualAdaptive, Sobol
+from pgt.methods.first_order.training_step import TrainingProgram
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import is_double
 from pgt.physics import Heat, Initial
@@ -142,3 +144,49 @@ def test_early_stop_keeps_the_best():
     assert int(result.history.step[-1]) < 400
     best = float(result.history.held_out.min())
     assert result.summary["held_out_error"] == pytest.approx(best, rel=1e-4)
+
+
+# ------------------------------------------------------------------------------- streams
+
+
+def test_batches_of_a_stream_train_like_readings_in_memory():
+    everything = readings(3000, jitter=0.05)
+    model = network(everything)
+    settings = {"model": model, "steps": 120, "batch": 128, "hold_out": 0.02}
+    streamed = fit(ReadingStream.of(everything, rows=500), **settings)
+    in_memory = fit(everything, **settings)
+    errors = [
+        np.sqrt(np.mean((r.at(x=0.5, t=0.5).u - np.exp(-0.05 * np.pi**2)) ** 2))
+        for r in (streamed, in_memory)
+    ]
+    assert errors[0] < 2 * errors[1] + 0.05
+    assert streamed.summary["streamed_readings"] == 3000
+
+
+def test_pools_differ_between_runs_of_steps_and_hold_no_held_out_reading(monkeypatch):
+    pools = []
+    kept = TrainingProgram.with_pool
+    monkeypatch.setattr(
+        TrainingProgram, "with_pool", lambda self, pool: (pools.append(pool), kept(self, pool))[1]
+    )
+    stream = ReadingStream.of(readings(400), rows=100)
+    result = fit(stream, network(readings(400)), batch=20, hold_out=0.1)
+    assert len(pools) == 3
+    assert all(len(pool) == 200 for pool in pools)
+    held_out = np.asarray(result.held_out.points)
+    seen = np.concatenate([np.asarray(pool.points) for pool in pools])
+    assert len(held_out) == 40
+    assert not (seen[:, None] == held_out).all(axis=2).any()
+    assert len(np.unique(seen, axis=0)) == 360
+
+
+def test_an_ensemble_shares_its_pools():
+    stream = ReadingStream.of(readings(200), rows=100)
+    scaling = Scaling.fit(readings(200), DOMAIN)
+    result = pgt.reconstruct(
+        stream, Heat(0.1), DOMAIN, CONDITIONS,
+        model=lambda seed: pgt.PINN(scaling, width=8, layers=1, seed=seed),
+        training=pgt.Training(steps=4, batch=10, collocation=8, condition_points=4),
+        error_bars=pgt.Ensemble(members=2), progress=False,
+    )  # fmt: skip
+    assert all_finite(result)
