@@ -47,7 +47,11 @@ def merge_tables(
         if column.dtype.kind == "M":
             values[name], origin[name] = _count_dates(name, column, targets, notes)
     unit_by_name = {name: unit for name, (unit, _) in targets.items() if unit}
-    if "t" in values and "t" not in origin and (note := _note_epoch(values["t"])):
+    if (
+        "t" in values
+        and "t" not in origin
+        and (note := _note_epoch(values["t"], unit_by_name.get("t")))
+    ):
         notes[note] = None
     for name, start in origin.items():  # the notation of CF, so that results can be read as dates
         unit = unit_by_name.get(name, "s")
@@ -161,12 +165,22 @@ def _merge_lines(tables: Sequence[Columns], files: Sequence[str]) -> np.ndarray 
     return np.array(named, object)
 
 
-def _note_epoch(times: np.ndarray) -> str | None:
-    """A note on times that seem to count from 1970, because they then lie between 1990 and 2050."""
+# By notation of a time axis, the numbers that times between 1990 and 2050 have there.
+EPOCHS = {
+    "seconds since 1970-01-01": (6.3e8, 2.5e9),
+    "milliseconds since 1970-01-01": (6.3e11, 2.5e12),
+    "days since 1899-12-30": (32_874.0, 54_789.0),  # as Excel counts
+}
+
+
+def _note_epoch(times: np.ndarray, unit: str | None = None) -> str | None:
+    """A note on times that seem to count from an epoch; None where they count from zero."""
     finite = times[np.isfinite(times)]
-    for name, scale in {"seconds": 1.0, "milliseconds": 1e3}.items() if finite.size else ():
-        if 6.3e8 * scale < finite.min() and finite.max() < 2.5e9 * scale:
-            return f"t may count from 1970: if so, write units = {{t = '{name} since 1970-01-01'}}"
+    for name, (low, high) in EPOCHS.items() if finite.size else ():
+        is_far = np.ptp(finite) < 0.05 * finite.min() or not name.startswith("days")
+        is_possible = is_far and not (unit and name.startswith("days"))
+        if low < finite.min() and finite.max() < high and is_possible:
+            return f"t may count from {name[-10:-6]}: if so, write units = {{t = '{name}'}}"
     return None
 
 

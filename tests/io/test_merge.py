@@ -77,6 +77,7 @@ MOMENT = 1710237600.0  # 2024-03-12 10:00 UTC
     [
         (MOMENT, 60.0, "seconds since 1970-01-01"),
         (1e3 * MOMENT, 6e4, "milliseconds since 1970-01-01"),
+        (MOMENT / 86400 + 25569, 1 / 1440, "days since 1899-12-30"),
     ],
 )
 def test_what_is_said_can_be_written(tmp_path, first, step, unit):
@@ -100,6 +101,7 @@ def test_numbers_with_a_unit_are_doubted_too(tmp_path):
     path = write(tmp_path, f"time [s],x,T\n{MOMENT},1,20\n{MOMENT + 60},1,21\n", "a.csv")
     found = read_columns(path, coords=("x", "t"), fields=("T",), columns={"t": "time"})
     assert "seconds since 1970-01-01" in found.notes[-1]
+    assert _note_epoch(np.array([45363.0, 45364.0]), "h") is None
 
 
 @pytest.mark.parametrize("number", [-9999.0, -999.9, 1e30, -1e30, 9.9e37, 99999.0, -99.99])
