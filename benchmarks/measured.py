@@ -144,6 +144,7 @@ def dalem(data: Path, seconds: float) -> dict:
 
 # ------------------------------------------------------------------------------ stream bed
 
+OFFSET = 0.05  # K, the standard deviation of the offsets of such sensors
 DEPTHS = {0.1: "temperature_depth_1_C", 0.2: "temperature_depth_2_C", 0.3: "temperature_depth_3_C"}
 
 
@@ -177,7 +178,9 @@ def stream_bed(data: Path, seconds: float, fitted: tuple[float, ...]) -> dict:
     read = {depth: bed[name].to_numpy(float) for depth, name in DEPTHS.items()}
     z, t = np.repeat(fitted, len(times)), np.tile(times, len(fitted))
     values = np.concatenate([read[depth] for depth in fitted])
-    readings = pgt.Observations.from_arrays({"z": z, "t": t}, {"T": values})
+    # Temperature sensors of this kind differ by some hundredths of a kelvin.
+    sensors = pgt.Sensors(offset=OFFSET)
+    readings = pgt.Observations.from_arrays({"z": z, "t": t}, {"T": values}, sensors=sensors)
     pde = pgt.Equation(
         "T_t = ke*T_zz + ae*dH/0.4*T_z", ke=unknown(2e-3), ae=pgt.Unknown(0.01, unit=0.01),
         dH=pgt.Table(stream, "dH", t="hour"),

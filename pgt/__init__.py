@@ -29,6 +29,7 @@ if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type chec
     from pgt._reconstruct import solve as solve
     from pgt.data import Domain as Domain
     from pgt.data import Observations as Observations
+    from pgt.data import Sensors as Sensors
     from pgt.data import sample as sample
     from pgt.models import FNO as FNO
     from pgt.models import PGT as PGT
@@ -79,7 +80,6 @@ if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type chec
     from pgt.training import Ensemble as Ensemble
     from pgt.training import Polish as Polish
     from pgt.training import Posterior as Posterior
-    from pgt.training import Stage as Stage
     from pgt.training import Training as Training
     from pgt.uncertainty import Doubt as Doubt
     from pgt.uncertainty import Verdict as Verdict
@@ -89,7 +89,7 @@ _NAMES = {
     "_reconstruct": ("reconstruct", "solve"),
     "reconstruction": ("CrossValidation", "Reconstruction", "cross_validate"),
     "uncertainty": ("Doubt", "Verdict"),
-    "data": ("Domain", "Observations", "sample"),
+    "data": ("Domain", "Observations", "Sensors", "sample"),
     "physics": (
         "Acoustics", "AdvectionDiffusion", "AllenCahn", "Boussinesq", "Burgers", "Darcy",
         "Dirichlet", "Elasticity", "Equation", "Gauge", "Heat", "Helmholtz", "Initial", "Laplace",
@@ -101,7 +101,7 @@ _NAMES = {
         "DeepONet", "FNO", "Features", "Lifted", "PGT", "PINN", "PINNsFormer", "SIREN", "Scaling",
         "Solver", "WIRE",
     ),
-    "training": ("Ensemble", "Polish", "Posterior", "Stage", "Training"),
+    "training": ("Ensemble", "Polish", "Posterior", "Training"),
 }  # fmt: skip
 _MODULES = (
     "datasets", "extend", "families", "io", "kernels", "metrics", "plots", "shapes", "training",

@@ -52,6 +52,8 @@ from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.reconstruction.race import NO_SOLUTION, is_better, why_next, with_seconds_left
 from pgt.reconstruction.result import Reconstruction
+from pgt.reconstruction.sensor_rounds import fit_with_sensors
+from pgt.reconstruction.solver_outcome import with_doubts
 from pgt.reconstruction.stated_error import combined_error, correlated_misfits, field_errors
 from pgt.training.settings import Ensemble, ErrorBars, Training
 from pgt.uncertainty.field_error import domain_points
@@ -411,7 +413,8 @@ def _fit_candidate(
             decided.update(is_kept=is_kept, why=why)
         return decided["is_kept"] and not decided["why"]
 
-    outcome = fit_task(task, checkpoint=folder, progress=progress, is_kept=is_final)
+    fit = partial(fit_task, checkpoint=folder, progress=progress, is_kept=is_final)
+    task, outcome = fit_with_sensors(fit, task)
     errors = field_errors(outcome, task) if is_final(outcome) else None
     return _Answer(task, outcome, errors, []), decided["is_kept"], decided["why"]
 
@@ -426,6 +429,8 @@ def _with_errors(answer: _Answer) -> _Answer:
     if task.error_bars is not None and outcome.deviations_at is None:
         with task.in_precision():
             outcome = with_posterior(outcome, task)
+    if isinstance(task.model, Solver) and outcome.posteriors:
+        outcome = with_doubts(outcome, task)
     return answer._replace(outcome=outcome, errors=field_errors(outcome, task))
 
 
@@ -467,6 +472,7 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
         ],
         "displaced_sensor": outcome.displaced_sensor and asdict(outcome.displaced_sensor),
         "streamed_readings": None if task.stream is None else len(task.stream),
+        "sensor_effects": [asdict(effect) for effect in outcome.effects],
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": trees.count_parameters(network_of(fit.model)),
         "noise_floor": fit.noise_floor,

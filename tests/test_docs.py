@@ -28,6 +28,7 @@ SCRIPTS = [page for page in pages.pages() if pages.script(page)]
 # Minutes of compiling and training: `make smoke` runs these, `make test` those that are quickest.
 LONG = (
     "paper",
+    "stated-errors",
     "pretrained",
     "extending",
     "families",

@@ -72,8 +72,8 @@ def test_an_ablation_of_the_transformer_is_one_argument():
 @pytest.fixture(scope="module")
 def result():
     return pgt.reconstruct(
-        READINGS, pgt.Heat(0.01), DOMAIN, method="closed-form", error_bars=pgt.Posterior(8),
-        progress=False,
+        READINGS, pgt.Heat(0.01), DOMAIN, error_bars=pgt.Posterior(8), progress=False,
+        model={"name": "features", "count": 60, "band": 6.0},
     )  # fmt: skip
 
 

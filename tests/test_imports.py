@@ -27,6 +27,7 @@ LINES = (
     ("training",),
     ("problem",),
     ("methods",),
+    ("discovery",),
     ("uncertainty",),
     ("reconstruction",),
     ("families",),

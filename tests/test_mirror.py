@@ -16,12 +16,11 @@ PLAIN = {
     "core/provenance.py",
     "core/stage.py",
     "__main__.py",
-    "io/simulation_text.py",
     "methods/finished_fit.py",
 }
 # What crosses modules: the pages in a browser, runs from a table to the report, and files that are
 # wrong in every way.
-WIDER = {"report/test_viewer.py", "end_to_end/test_fits.py", "io/test_table.py"} | {
+WIDER = {"report/test_viewer.py", "end_to_end/test_fits.py"} | {
     f"runs/test_broken_{what}.py" for what in ("inputs", "keys")
 }
 

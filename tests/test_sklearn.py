@@ -64,7 +64,8 @@ def test_columns_are_known_by_their_names(monkeypatch):
 
 def test_fields_that_y_does_not_have_are_hidden():
     flow = ("u_x + v_y = 0", "u_y - v_x = 0")
-    one = FieldRegressor(flow, axes=("x", "y"), fields="v", method="closed-form")
+    sines = {"name": "features", "count": 120, "band": 3.0}
+    one = FieldRegressor(flow, axes=("x", "y"), fields="v", model=sines)
     one.fit(X, -X[:, 1])
     np.testing.assert_allclose(one.predict(X), -X[:, 1], atol=1e-6)
     assert set(one.result_.at(X[:2]).data_vars) == {"u", "v"}

@@ -1,7 +1,7 @@
 """The commands of `pgt`. They import JAX when they run, so that `--help` is fast."""
 
-from importlib.metadata import EntryPoint, entry_points
-from typing import Annotated
+from importlib.metadata import entry_points
+from typing import Annotated, Any
 
 import typer
 import typer.core
@@ -9,6 +9,7 @@ import typer.main
 
 from pgt.cli import families, runs
 from pgt.cli.console import mistakes_are_messages
+from pgt.cli.discover import discover
 from pgt.cli.live import live
 from pgt.cli.sweep import sweep
 from pgt.core.errors import InputError
@@ -46,11 +47,11 @@ class Commands(typer.core.TyperGroup):
         return None
 
 
-def _offered() -> dict[str, EntryPoint]:
+def _offered() -> dict[str, Any]:
     return {entry.name: entry for entry in entry_points(group=PLUGINS)}
 
 
-def _loaded(offered: EntryPoint):
+def _loaded(offered: Any):
     try:
         command = typer.main.get_command(offered.load())
     except (ImportError, AttributeError) as error:
@@ -74,6 +75,7 @@ for _command in (
     runs.init,
     runs.check,
     runs.fit,
+    discover,
     runs.predict,
     runs.compare,
     runs.report,

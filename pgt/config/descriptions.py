@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pgt.config.derive import PartSection, chosen, section_of, written
 from pgt.config.schema import Array, Names, Section, Text, did_you_mean, table, wrong
 from pgt.core.registry import snapshot
+from pgt.data.sensors import Sensors
 from pgt.physics.coefficient_tree import Given
 from pgt.physics.interpolation_table import Table
 from pgt.training.settings import Training
@@ -71,6 +72,7 @@ class DescribedTables(Section):
     conditions: tuple[Any, ...] = ()
     model: Any = None
     training: PartSection
+    sensors: Any = None
     error_bars: Any = None
 
 
@@ -89,6 +91,7 @@ def _described(_: tuple) -> type[DescribedTables]:
         "conditions": (conditions, ()),
         "model": (chosen("model") | None, None),
         "training": (section_of(Training), ...),
+        "sensors": (section_of(Sensors) | None, None),
         "error_bars": (chosen("error bars") | None, None),
     }
     return table("Described", DescribedTables, keys)

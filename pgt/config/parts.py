@@ -19,6 +19,7 @@ from pgt.core.errors import InputError
 from pgt.core.parser import parse_equation
 from pgt.core.registry import parts
 from pgt.data.dates import dates, seconds
+from pgt.data.sensors import Sensors
 from pgt.data.units import amount, in_units
 from pgt.io import Columns, Dialect, read_columns
 from pgt.io.readers import build_observations
@@ -161,6 +162,7 @@ class Parts:
                 coords=section.coords,
                 duplicates=section.duplicates,
                 domain=domain,
+                sensors=self.sensors,
             )
 
     @cached_property
@@ -243,6 +245,12 @@ class Parts:
     def training(self) -> Training:
         """The settings of the fit."""
         return self._build.part(self.tables.training, "training")
+
+    @cached_property
+    def sensors(self) -> Sensors:
+        """What is known about the errors of the sensors."""
+        section = self.tables.sensors
+        return Sensors() if section is None else self._build.part(section, "sensors")
 
     @cached_property
     def error_bars(self) -> ErrorBars | None:

@@ -227,6 +227,7 @@ class RunFile(Section):
     conditions: Annotated[tuple[Described, ...], Array] = ()
     model: Described | None = None
     training: Described = Field(default_factory=dict)
+    sensors: Described | None = None
     error_bars: Described | None = None
     output: OutputSection = OutputSection()
     _source: Source = PrivateAttr()

@@ -18,7 +18,9 @@ from pydantic_core import PydanticCustomError
 from pgt.core.arguments import MAX_NUMBER
 
 SCALARS = ("seed", "method")
-TOP_LEVEL = ("observations", "domain", "pde", "conditions", "model", "training", "output", *SCALARS)
+TOP_LEVEL = (
+    "observations", "domain", "pde", "conditions", "model", "training", "sensors", "output", *SCALARS,
+)  # fmt: skip
 
 
 def wrong(message: str, *key: str | int) -> NoReturn:

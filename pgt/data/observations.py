@@ -19,6 +19,7 @@ from pgt.core.errors import InputError, closest
 from pgt.data import _checks, _readers
 from pgt.data.dates import text, without_dates
 from pgt.data.domain import AXES, Domain, Real
+from pgt.data.sensors import Sensors
 from pgt.data.units import require_same
 
 
@@ -59,6 +60,7 @@ class Observations(eqx.Module):
     mask : (n, c) True where a value was measured.
     noise : (n, c) standard deviation σ of each reading; 0 where not given.
     half_width : (n, d) half the box over which a reading is an average, or None for point readings.
+    sensors : what is known about the errors of the sensors.
 
     >>> readings = Observations.from_arrays(
     ...     {"t": [0.0, 1.0], "x": [0.2, 0.4]}, {"u": [1.0, float("nan")]}
@@ -75,6 +77,7 @@ class Observations(eqx.Module):
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)
     units: tuple[tuple[str, str], ...] = eqx.field(static=True, default=())
+    sensors: Sensors = eqx.field(static=True, default=Sensors())
 
     @classmethod
     @checked
@@ -89,6 +92,7 @@ class Observations(eqx.Module):
         width=None,
         units: Mapping[str, str] | None = None,
         duplicates: str = "error",
+        sensors: Sensors | None = None,
     ) -> "Observations":
         """Readings from arrays, or from columns by name.
 
@@ -102,6 +106,7 @@ class Observations(eqx.Module):
         units : unit of any axis or field, by name.
         duplicates : "error", or "mean" to average repeated readings of one field at one point;
             "independent" keeps them, as streams of readings do.
+        sensors : what is known about the errors of the sensors; see `pgt.Sensors`.
         """
         points, units = without_dates(points, units)
         coords = _checks.column_names("coords", points, coords)
@@ -123,7 +128,9 @@ class Observations(eqx.Module):
             coords=coords,
             fields=fields,
             units=tuple(_checks.check_units(units, coords + fields).items()),
+            sensors=sensors or Sensors(),
         )
+        readings.sensors.check_values({name: readings.measured(name).values for name in fields})
         return _checks.settle_duplicates(readings, duplicates)
 
     @classmethod
@@ -138,6 +145,7 @@ class Observations(eqx.Module):
         width=None,
         units: Mapping[str, str] | None = None,
         duplicates: str = "error",
+        sensors: Sensors | None = None,
     ) -> "Observations":
         """Readings from a CSV file with a heading line, or from a pandas DataFrame.
 
@@ -156,6 +164,7 @@ class Observations(eqx.Module):
             width=_readers.columns_or_numbers(frame, width),
             units=units,
             duplicates=duplicates,
+            sensors=sensors,
         )
 
     @classmethod
@@ -168,6 +177,7 @@ class Observations(eqx.Module):
         noise=None,
         width=None,
         duplicates: str = "error",
+        sensors: Sensors | None = None,
     ) -> "Observations":
         """Readings from a Dataset with coordinates among x, y, z, t; units from its attributes.
 
@@ -177,8 +187,9 @@ class Observations(eqx.Module):
         """
         points, values, units = _readers.flatten(dataset, fields)
         return cls.from_arrays(
-            points, values, noise=noise, width=width, units=units, duplicates=duplicates
-        )
+            points, values, noise=noise, width=width, units=units, duplicates=duplicates,
+            sensors=sensors,
+        )  # fmt: skip
 
     @classmethod
     @checked
@@ -283,15 +294,12 @@ class Observations(eqx.Module):
         column = np.array([self.fields.index(f) if f in self.fields else 0 for f in fields])
         present = np.array([f in self.fields for f in fields])
         weight = present.astype(self.values.dtype)
-        return Observations(
-            points=self.points,
+        return replace(
+            self,
             values=self.values[:, column] * weight,
             mask=self.mask[:, column] & present,
             noise=self.noise[:, column] * weight,
-            half_width=self.half_width,
-            coords=self.coords,
             fields=fields,
-            units=self.units,
         )
 
     def joined(self, other: "Observations") -> "Observations":
@@ -464,7 +472,4 @@ def readings_from(observations: Observations, start: float | None) -> Observatio
     moved = np.array(observations.points, float)
     moved[:, observations.coords.index("t")] -= start
     units = tuple((dict(observations.units) | {"t": f"s since {text(start)}"}).items())
-    return Observations(
-        moved, observations.values, observations.mask, observations.noise, observations.half_width,
-        observations.coords, observations.fields, units,
-    )  # fmt: skip
+    return replace(observations, points=moved, units=units)

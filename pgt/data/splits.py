@@ -26,10 +26,10 @@ HeldOutBy = Literal["reading", "sensor", "block"]
 Groups = Int[np.ndarray, " n"]  # the number of each reading's group, which is held out as a whole
 
 
-def sensors(observations: Observations) -> Groups | None:
+def sensors(observations: Observations, at_least: int = 2) -> Groups | None:
     """The number of each reading's sensor, where sensors are fixed and read repeatedly.
 
-    The result is None where readings are scattered.
+    The result is None where readings are scattered, or where there are fewer sensors than `at_least`.
 
     >>> places = {"x": [0.1, 0.1, 0.9, 0.9], "t": [0, 1, 0, 1]}
     >>> rod = Observations.from_arrays(places, {"u": [1, 2, 3, 4]})
@@ -42,7 +42,7 @@ def sensors(observations: Observations) -> Groups | None:
     places, sensor_numbers = np.unique(
         np.asarray(observations.points, float)[:, space], axis=0, return_inverse=True
     )
-    are_fixed = 1 < len(places) <= len(observations) / MIN_READINGS_PER_SENSOR
+    are_fixed = at_least <= len(places) <= len(observations) / MIN_READINGS_PER_SENSOR
     return sensor_numbers.reshape(-1) if are_fixed else None
 
 

@@ -97,6 +97,8 @@ class Rows:
     function_prior : the prior standard deviations of the last weights, in units of s, where these belong
         to unknown functions on which the fields depend (equation_prior.py).
     compressed : all readings, where `readings` and `values` are a sample of them.
+    errors : columns of errors that the readings may have besides their noise, each times a standard
+        normal number: sensor errors that were taken out are not known exactly (sensor_effects.py).
     """
 
     equation: Float[np.ndarray, "rows p"]
@@ -109,6 +111,7 @@ class Rows:
     sigma_floor: float = 0.0
     function_prior: Float[np.ndarray, " k"] | None = None
     compressed: CompressedReadings | None = None
+    errors: Float[np.ndarray, "n q"] | None = None
 
     def basis(self) -> Basis | ConditionalBasis:
         """The basis of singular vectors of the equation."""
@@ -130,6 +133,7 @@ class ReducedReadings:
         self.basis = basis or rows.basis()
         self.given, self.sigma, self.count = rows.given, rows.sigma, len(rows.values)
         self.sigma_floor, self.log_sigma = rows.sigma_floor, float(np.sum(np.log(rows.sigma)))
+        self.errors = None if rows.errors is None else rows.errors / rows.sigma[:, None]
         self.full = (rows.readings / rows.sigma[:, None]) @ self.basis.vectors
         self.full_values = rows.values / rows.sigma
         self.rotation, self.outside = None, 0.0
@@ -238,6 +242,21 @@ class GaussianPosterior:
         )
         return float(self._scales(direction).evidence.max())
 
+    def split_columns(
+        self, columns: Float[np.ndarray, "n k"], added: Float[np.ndarray, " n"]
+    ) -> tuple[Float[np.ndarray, "r q"], Float[np.ndarray, "q q"]]:
+        """The components along the left singular vectors of B, and the Gram matrix of the remainder, of
+        the `columns` and, last, of the misfit of the prior mean after something was `added` to the
+        readings. With them, products with K⁻¹ follow for every s² and σ."""
+        rows = np.column_stack([columns, added]) / self.reduced.sigma[:, None]
+        rows[:, -1] += self._misfit
+        left = self._left
+        components = left.T @ rows
+        if left.shape[0] == left.shape[1]:
+            return components, np.zeros((rows.shape[1],) * 2)
+        rest = rows - left @ components
+        return components, rest.T @ rest
+
     def _evidences(
         self,
         tau2,
@@ -298,7 +317,7 @@ class GaussianPosterior:
     def at_scales(self, number: int) -> "GaussianPosterior":
         """The posterior at the same ρ, with the σ and s² of this number in the grid."""
         other = copy(self)
-        for name in ("_variances", "weights"):
+        for name in ("_variances", "weights", "_response"):
             other.__dict__.pop(name, None)
         other.scale, other.sigma = (float(a[number]) for a in self.scales[1:3])
         return other
@@ -332,7 +351,19 @@ class GaussianPosterior:
         unseen = prior_root.copy()
         unseen[:, self.kept] -= seen @ self.right
         determined = seen * (self.sigma / np.sqrt(self._variances))
-        return np.sqrt(np.sum(unseen**2, axis=1) + np.sum(determined**2, axis=1))
+        by_errors = rows @ self._response
+        return np.sqrt(sum(np.sum(part**2, axis=1) for part in (unseen, determined, by_errors)))
+
+    @cached_property
+    def _response(self) -> Float[np.ndarray, "p q"]:
+        """The change of the mean by each of the errors of the readings."""
+        if self.reduced.errors is None:
+            return np.zeros((len(self.reduced.basis.vectors), 0))
+        components = self._left.T @ self.reduced.errors
+        gains = self.scale * self.singular_values / self._variances
+        full = np.zeros((components.shape[1], len(self.prior.mean)))
+        full[:, self.kept] = (gains[:, None] * components).T @ self.right
+        return self.reduced.basis.vectors @ self.prior.along(full).T
 
     def draw(self, count: int, seed: int = 0, last: int = 0) -> Float[np.ndarray, "count p"]:
         """Steps from the mean to draws of the weights from the posterior over all ρ, σ and s². With
@@ -342,10 +373,8 @@ class GaussianPosterior:
         normal = random.standard_normal((count, len(self.prior.mean)))
         if 0 < last <= count:
             across = self.prior.across(self.reduced.basis.vectors[-last:])
-            return (
-                self._draws_from(_with_exact_covariance(normal, self._shrunk(across)))
-                - self.weights
-            )
+            normal = _with_exact_covariance(normal, self._shrunk(across))
+            return self._draws_from(normal) - self.weights + self._drawn_errors(count)
         evidences, posteriors = zip(*self.plausible(), strict=True)
         numbers = divide_draws(np.exp(np.array(evidences) - max(evidences)), count)
         # Quantiles in random order: a small random sample may have too many or too few extreme values.
@@ -361,7 +390,14 @@ class GaussianPosterior:
                 steps.append(
                     posterior._draws_from(stretch[part, None] * normal[part]) - self.weights
                 )
-        return np.concatenate(steps)
+        return np.concatenate(steps) + self._drawn_errors(count)
+
+    def _drawn_errors(self, count: int, seed: int = 1) -> Float[np.ndarray, "count p"] | float:
+        """Changes of the mean by draws of the errors of the readings."""
+        if self.reduced.errors is None:
+            return 0.0
+        normal = np.random.default_rng(seed).standard_normal((count, self._response.shape[1]))
+        return normal @ self._response.T
 
     def _draws_from(self, normal: Float[np.ndarray, "m p"]) -> Float[np.ndarray, "m p"]:
         """Posterior draws of the weights from standard normal numbers."""

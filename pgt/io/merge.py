@@ -191,7 +191,11 @@ SENTINELS = (
     -32768.0, -99999.0, -999999.0, -2147483648.0, 9999.0, 9999.9, 9999.99, 32767.0, 65535.0, 99999.0,
     999999.0, 2147483647.0, 1e20,
 )  # fmt: skip
-MIN_HUGE_SENTINEL = 1e30  # fill values of archives and overflows of meters are at least as large
+# Fill values of archives, overflows of meters, and the largest float32, of either sign.
+HUGE_SENTINELS = (
+    1e30, 1e32, 1e33, 9.99e33, 1e34, 1e35, 1e36, 9.969209968e36, 1e37, 9.9e37, 9.91e37, 1e38,
+    3.4028235e38,
+)  # fmt: skip
 # These may also be readings, as a pressure of 999 hPa; they count only where no reading is plausible.
 UNLIKELY_SENTINELS = (999.0, 999.9, 999.99, -999.25, -127.0, -99.0, -99.9, 6999.0, 7999.0, -888.88)
 # Sentinels of buoys and archives that may be percentages: an error makes the user decide.
@@ -219,7 +223,9 @@ def hide_sentinels(
 def _find_sentinels(name: str, values: np.ndarray) -> np.ndarray:
     """Which values are sentinels; raises where one may also be a reading."""
     candidates = np.isin(values, SENTINELS + UNLIKELY_SENTINELS + AMBIGUOUS_SENTINELS)
-    candidates |= np.isfinite(values) & (np.abs(values) >= MIN_HUGE_SENTINEL)
+    large = np.flatnonzero(np.isfinite(values) & (np.abs(values) >= min(HUGE_SENTINELS)))
+    sizes = np.abs(values[large])[:, None]
+    candidates[large] = np.isclose(sizes, HUGE_SENTINELS, rtol=1e-6, atol=0).any(axis=1)
     readings = values[np.isfinite(values) & ~candidates]
     if not candidates.any() or not readings.size:
         return np.zeros_like(candidates)

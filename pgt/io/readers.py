@@ -24,6 +24,7 @@ from pgt.data._checks import (
     check_units,
 )
 from pgt.data.observations import check_limits
+from pgt.data.sensors import Sensors
 from pgt.io.column_aliases import (
     SENSOR_NAMES,
     SPACE_AXES,
@@ -101,6 +102,7 @@ def build_observations(
     coords: Sequence[str],
     duplicates: str = "error",
     domain: Domain | None = None,
+    sensors: Sensors | None = None,
 ) -> Observations:
     """Readings from the columns of `read_columns`; errors name the files."""
     coords = (coords,) if isinstance(coords, str) else coords
@@ -111,6 +113,7 @@ def build_observations(
             noise=table.noise,
             units=table.units,
             duplicates=duplicates,
+            sensors=sensors,
         )
         if domain is not None:
             readings.check_inside(domain)

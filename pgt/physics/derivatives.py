@@ -89,6 +89,11 @@ def requested(pde: AbstractPDE) -> tuple[str, ...]:
     return tuple(recorder.names)
 
 
+def residual_names(pde: AbstractPDE) -> tuple[str, ...]:
+    """The names of the residuals of an equation."""
+    return tuple(jax.eval_shape(lambda: resolve(pde).residual(_Recorder())))
+
+
 class KnownDerivatives:
     """Replaces a field whose derivatives at the point are known.
 

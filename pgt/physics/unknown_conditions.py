@@ -20,7 +20,6 @@ from pgt.core.unknown import is_unknown, named_unknowns, resolve
 from pgt.kernels.kernel import AbstractKernel
 from pgt.physics.condition_values import Learnt, Varying
 from pgt.physics.conditions import AbstractCondition
-from pgt.physics.equation import Equation
 from pgt.physics.pde import AbstractPDE, Derivatives, Quantity
 from pgt.physics.unknown_function import UnknownFunction, constancy, positive_ones
 
@@ -79,7 +78,7 @@ def bare(pde: AbstractPDE) -> AbstractPDE:
 def functions_of(pde: AbstractPDE) -> dict[str, UnknownFunction]:
     """The unknown functions by name, first those of the equation, then those on walls."""
     user_pde = bare(pde)
-    inside = user_pde.functions if isinstance(user_pde, Equation) else {}
+    inside = getattr(user_pde, "functions", {})
     return {**inside, **(dict(pde.functions) if isinstance(pde, Bordered) else {})}
 
 

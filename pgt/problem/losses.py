@@ -44,7 +44,8 @@ class Problem(eqx.Module):
     are relative to `origin`, that of the model's scales. `likelihood` is that of the readings
     (likelihood.py). `averaged` are the axes along which some reading is an average. `pool` are the
     readings of which the loss takes a batch, where `observations` are a sample that an encoder sees.
-    `sharding` divides readings and points over devices.
+    `sharding` divides readings and points over devices. `sensor_errors` are the errors that sensors may
+    have left in the readings, in units of the spread; field by field.
     """
 
     observations: Observations
@@ -62,6 +63,8 @@ class Problem(eqx.Module):
     def fitted(self) -> Observations:
         """The readings of which the loss takes a batch."""
         return self.observations if self.pool is None else self.pool
+
+    sensor_errors: Float[np.ndarray, "m q"] | None = None
 
     @staticmethod
     def build(

@@ -35,7 +35,11 @@ from pgt.problem.budget import polish_settings, total_seconds
 from pgt.problem.checkpoint import StageStates, identity_of
 from pgt.reconstruction.solver_outcome import on_mesh
 from pgt.training.settings import POSTERIOR_DRAWS, Ensemble, Posterior
-from pgt.uncertainty.contradictions import find_contradicted_conditions, find_displaced_sensor
+from pgt.uncertainty.contradictions import (
+    displaced_sensor_from,
+    find_contradicted_conditions,
+    posteriors_of_sensors,
+)
 from pgt.uncertainty.field_error import is_exact
 from pgt.uncertainty.members import PosteriorSamples
 from pgt.uncertainty.null_space import null_space_samples
@@ -125,9 +129,11 @@ def _contradictions(band_fit: BandFit | BandAverage, fit: Fit, task: Task) -> di
     is_late = (
         seconds_left is not None and time.monotonic() - began + seconds_per_solve >= seconds_left
     )
+    posteriors = [] if is_late else posteriors_of_sensors(*answer)
     return {
         "contradicted_conditions": conditions,
-        "displaced_sensor": None if is_late else find_displaced_sensor(*answer),
+        "displaced_sensor": displaced_sensor_from(posteriors, answer[0], task.problem),
+        "posteriors": tuple(posteriors),
     }
 
 

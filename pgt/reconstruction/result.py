@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from jaxtyping import Float
+from scipy.special import ndtri
 
 from pgt.core import serialise
 from pgt.core.arguments import Count, Limits
@@ -331,8 +332,9 @@ class Reconstruction(eqx.Module):
     def band(self, points=None, level: Level = 0.9, of: Of = "field", **axes) -> xr.Dataset:
         """The calibrated band `u`, `u_lower`, `u_upper` at points or on a grid; see `coverage`.
 
-        `of` is "field", or "reading" for a band of new, noisy readings. pgt/uncertainty/calibration.py
-        describes what is guaranteed.
+        `of` is "field", or "reading" for a band of new, noisy readings, with the errors of the sensor
+        that stands there, or of one that was not read. pgt/uncertainty/calibration.py describes what is
+        guaranteed.
         """
         check_either("band", points, axes)
         calibrations = {
@@ -344,7 +346,10 @@ class Reconstruction(eqx.Module):
         )
         members, record = require_members(self.members), self.record.get("members", {})
         misfit = record.get("correlated_misfit", {})
-        return bands(values, calibrations, level, of, noise, members.independent, misfit)
+        band = bands(values, calibrations, level, of, noise, members.independent, misfit)
+        if of == "field":
+            return band
+        return held_out_predictions.with_sensor_errors(self, band, float(ndtri((1 + level) / 2)))
 
     @checked
     def suggest_sensors(self, n: Count, candidates=None) -> xr.Dataset:
@@ -391,6 +396,27 @@ class Reconstruction(eqx.Module):
         `pgt.uncertainty.misfits.drifting_sensors` describes the table.
         """
         return self._named(misfits.drifting_sensors(self.misfits(), self.domain.axes))
+
+    def sensor_errors(self) -> pd.DataFrame:
+        """A table of the sensor errors that were estimated with the field and taken out of the readings.
+
+        The columns are the place, the field, the effect ("offset", "gain", "drift" or "clock"), its value
+        and its standard deviation, in the units of field and time. `observations` are the readings
+        without these errors.
+        """
+        space = [axis for axis in self.domain.axes if axis != "t"]
+        rows = [
+            [
+                *effect["place"],
+                effect["field"],
+                effect["kind"],
+                effect["value"],
+                effect["deviation"],
+            ]
+            for effect in self.record.get("sensor_effects", ())
+        ]
+        columns = [*space, "field", "effect", "value", "deviation"]
+        return self._named(pd.DataFrame(rows, columns=pd.Index(columns)))
 
     def _named(self, table: pd.DataFrame) -> pd.DataFrame:
         return misfits.with_sensor_names(table, self.record.get("origins", ()))

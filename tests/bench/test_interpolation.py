@@ -12,7 +12,7 @@ import pytest
 from scipy.interpolate import RBFInterpolator
 
 import pgt
-from pgt import InputError, datasets
+from pgt import datasets
 from pgt.data import Domain, Observations
 from pgt_bench.interpolation import (
     KERNELS,
@@ -142,22 +142,7 @@ def test_a_periodic_axis_closes(method):
     np.testing.assert_allclose(found, np.sin(2 * np.pi * (ends[:, 0] - 0.35)), atol=1e-2)
 
 
-def test_nonsense_is_refused():
-    readings = spread_points()
-    with pytest.raises(InputError, match="kernel="):
-        rbf(readings, SQUARE, readings.points, kernel="cubical")
-    with pytest.raises(InputError, match="too few"):
-        rbf(readings.take([0, 1]), SQUARE, readings.points)
-    with pytest.raises(InputError, match="restarts=-1"):
-        gaussian_process(readings, SQUARE, readings.points, restarts=-1)
-    for method in (rbf, gaussian_process):
-        with pytest.raises(InputError, match="shape"):
-            method(readings, SQUARE, np.zeros((3, 1)))
-
-
 # ------------------------------------------------------------------------------- given values
-
-SENSOR = Observations.from_arrays({"x": [0.5], "t": [0.5]}, {"u": [1.0]})
 
 
 def test_given_values_become_readings():
@@ -182,18 +167,3 @@ def test_given_values_become_readings():
     for column in (0, 1):
         places = known.points[known.mask[:, column]]
         assert len(np.unique(places, axis=0)) == len(places)
-
-
-@pytest.mark.parametrize(
-    ("condition", "message"),
-    [
-        (pgt.Neumann("x", u=0.0), "Neumann"),
-        (pgt.Periodic("x"), "Periodic"),
-        (pgt.Initial(u=0.0, u_t=1.0), "u_t"),
-        (pgt.Dirichlet("x", u=pgt.Unknown(1.0)), "u=..."),
-        (pgt.Dirichlet("x", w=0.0), "aligned"),
-    ],
-)
-def test_what_is_no_given_value_is_refused(condition, message):
-    with pytest.raises(InputError, match=message):
-        with_conditions(SENSOR, [condition], SQUARE)

@@ -4,14 +4,12 @@
 """
 
 import bz2
-import lzma
 import zipfile
 
 import h5py
 import numpy as np
-import pandas as pd
 import xarray as xr
-from instrument_files import CLOCKS, DAY, START, TIMES, Instrument, X, long, wide
+from instrument_files import DAY, START, TIMES, Instrument, X, long, wide
 from logger_files import ROWS, T
 
 PLAIN = long("x,t,T", "{x},{t},{T}")
@@ -21,7 +19,6 @@ WORDS = {"German": "Zeit;Position;Temperatur", "French": "Temps;Position;Tempér
 SPELLINGS = {
     "a name of a month": "12 March 2024 10:0{}:00",
     "a name before the day": '"Mar 12, 2024 10:0{}:00"',
-    "digits and a line": "20240312_100{}00",
 }
 INFLUX = (
     "#group,false,false,true,false,false,true,true\n#default,_result,,,,,,\n"
@@ -63,11 +60,6 @@ def _by_attributes(path):
     xr.Dataset(data, axes).to_netcdf(path, engine="h5netcdf")
 
 
-def _texts(path):
-    times = [f"{DAY}T{clock}" for clock in CLOCKS for _ in X]
-    pd.DataFrame(ROWS, columns=["x", "t", "T"]).assign(t=times).to_parquet(path)
-
-
 def _structured(path):
     np.savez(path, data=np.array([*map(tuple, ROWS)], [(name, float) for name in ("x", "t", "T")]))
 
@@ -80,29 +72,13 @@ ARCHIVES = {
         )
         for name, form in SPELLINGS.items()
     },
-    "pixels and frames": Instrument(long("x [px],t [frame],T [counts]", "{x},{t},{T}")),
-    "bars": Instrument(long("x|t|T", "{x}|{t}|{T}")),
-    "zeros after a loss of power": Instrument(PLAIN + "\0\0\0\0\n\x1a"),
-    "one more tab everywhere": Instrument(long('"x"\t"t"\t"T"\t', "{x}\t{t}\t{T}\t"), "dat"),
     "InfluxDB": Instrument(INFLUX, units={"t": START}),
-    "SensorThings": Instrument(
-        long("phenomenonTime,resultTime,result,x", f"{DAY}T{{stamp}}Z,{DAY}T11:00:00Z,{{T}},{{x}}"),
-        units={"t": START}),
-    "when it came in and when it was": Instrument(
-        long("received_at,measured_at,x,T", f"{DAY} 11:05:00,{DAY} {{stamp}},{{x}},{{T}}"),
-        units={"t": START}),
     "OPC with rows that are bad": Instrument(
         long("SourceTimestamp,StatusCode,Value,x", f"{DAY}T{{stamp}}Z,Good,{{T}},{{x}}")
         + f"{DAY}T10:03:00Z,Bad_NoData,0,0.1\n", units={"t": START}),
-    "a status in words": Instrument(long("x,t,T,Status", "{x},{t},{T},OK") + "0.1,180,-50,ERR\n"),
     "WinCC": Instrument(
         long('"VarName";"TimeString";"x";"VarValue";"Validity";"Time_ms"',
              '"Rod";"12.03.2024 {stamp}";{x};{T};1;45363416666.{t:.0f}'), units={"t": START}),
-    "a spread before the mean": Instrument(
-        long("x,t,Temperature std (°C),Temperature mean (°C)", "{x},{t},0.{n},{T}"), units={"T": "°C"}),
-    "least and most before the mean": Instrument(long("x,t,Tmin,Tmax,Tmean", "{x},{t},{n},5{n},{T}")),
-    "what was asked for before what was": Instrument(
-        long("x,t,Temp Setpoint (°C),Temp Actual (°C)", "{x},{t},5{n},{T}"), units={"T": "°C"}),
     "a monitor of Star-CCM+": Instrument(
         wide('"Physical Time: Physical Time (s)","T: x=0.1 (K)","T: x=0.5 (K)"', "{t},{a},{b}"),
         units={"t": "s", "T": "K"}),
@@ -112,22 +88,14 @@ ARCHIVES = {
         ) + f"{DAY} 10:03:00,250,0.1,NaN\n", units={"t": START}),
     "minutes and seconds, as the heading says": Instrument(
         long("Elapsed (mm:ss),x,T", "{stamp},{x},{T}", ("00:00", "01:00", "02:00"))),
-    "the month first, as the heading says": Instrument(
-        long("Date (mm/dd/yyyy),x,T", "03/12/2024 {stamp},{x},{T}"), units={"t": START}),
     "times below, places beside": Instrument(wide("t,0.1,0.5", "{t},{a},{b}")),
-    "dates below, places beside": Instrument(wide("time;0,1;0,5", f"{DAY} {{stamp}};{{a}};{{b}}"),
-                                             units={"t": START}),
-    "a depth of something": Instrument(long("time (s),Soil depth (m),T", "{t},{x},{T}"),
-                                       units={"x": "m"}),
     "sentinels of computers and models": Instrument(
         PLAIN + "0.1,180,-32767\n0.5,180,2147483647\n0.1,240,-9.99e33\n0.5,240,undef\n"),
     "bzip2": Instrument(bz2.compress(PLAIN.encode()), "csv.bz2"),
-    "xz": Instrument(lzma.compress(PLAIN.encode()), "csv.xz"),
     "ZIP": Instrument(_archive, "zip"),
     "HDF5 in a group": Instrument(_group, "h5"),
     "flags that say bad": Instrument(_flagged, "nc"),
     "names of CF alone": Instrument(_by_attributes, "nc", {"x": "m", "t": START}),
-    "Parquet with dates as text": Instrument(_texts, "parquet", {"t": START}),
     "NPZ with columns in one array": Instrument(_structured, "npz"),
 }  # fmt: skip
 
@@ -137,14 +105,10 @@ NO_TABLES = {
     "XML": (b'<?xml version="1.0"?>\n<r x="1"/>\n', "a page of HTML or XML"),
     "JSON": (b'[{"x": 0.1, "t": 0, "T": 20.5}]', "JSON is not read; write it as CSV"),
     "PDF": (b"%PDF-1.4\n1 0 obj\n", "this is a PDF"),
-    "a database": (b"SQLite format 3\0" + bytes(80), "a database of SQLite"),
     "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(80), "give it the ending .h5"),
-    "what stands for a file": (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
     "an old workbook": (b"\xd0\xcf\x11\xe0" + bytes(80), "an old workbook of Excel"),
     "a matrix": (b"File:,IR_1.jpg\nEmissivity:,0.95\n20.5,21,22\n20.6,21,22\n20.7,21,22\n",
                  "line 3 holds numbers where the column names should stand"),
-    "rows alone": (b"USW00,20240312,TMAX,125\nUSW00,20240313,TMAX,150\n",
-                   "line 1 holds numbers where the column names should stand"),
     "quantities below each other": (b"time,x,metric,a,b\n0,0,temp,20,1\n0,0,hum,45,2\n",
                                     "several quantities stand below each other"),
     "units below each other": (b"time,x,unit,value\n0,0,degC,20\n0,0,degF,68\n",

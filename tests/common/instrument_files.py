@@ -56,7 +56,6 @@ X0\t0.0000000000000000E+0\t0.0000000000000000E+0\t
 Delta_X\t60.000000\t60.000000\t
 ***End_of_Header***\t\t\t
 t\tT@x=0.1\tT@x=0.5\tComment"""
-COMSOL = "% Model:              rod.mph\n% Length unit:        mm\n"
 
 
 def _table() -> dict[str, Any]:
@@ -72,23 +71,13 @@ def _two_columns():
     return workbook(("Log", rows))
 
 
-def _merged():
-    rows = [["Rod 3", None, None], ["Date", "Temperature", None], [None, "x=0.1 m", "x=0.5 m"]]
-    rows += [["", "°C", "°C"]]
-    return workbook(
-        ("Log", rows + [[datetime.datetime(2024, 3, 12, 10, n), *pair] for n, pair in enumerate(T)])
-    )
-
-
 def _structure(path):
     x, t, readings = (np.array(column) for column in zip(*ROWS, strict=True))
     scipy.io.savemat(path, {"rod": {"x": x, "t": t, "raw": {"T": readings}}, "note": "text"})
 
 
-CELSIUS = {"T": "Deg C", "t": START}
 INSTRUMENTS = {
     "numpy.savetxt": Instrument(long("# rod 3\n# x t T", "{x:.9e} {t:.9e} {T:.9e}"), "txt"),
-    "numpy.savetxt with commas": Instrument(long("# x [m],t [s],T", "{x},{t},{T}"), units={"t": "s"}),
     "Fortran": Instrument(long("   x     t     T", " {x}D+00 {t}D+00 {T}D+00"), "dat"),
     "OpenFOAM": Instrument(
         wide("# Probe 0 (0.1 0 0)\n# Probe 1 (0.5 0 0)\n#  Probe  0  1\n#  Time", " {t} {a} {b}"), "dat",
@@ -104,16 +93,6 @@ INSTRUMENTS = {
         long("# WARNING\nagency\tsite\tdatetime\tx\tvalue\n5s\t15s\t20d\t6n\t14n",
              f"USGS\t0673\t{DAY} {{stamp}}\t{{x}}\t{{T}}"), "txt", {"t": START},
     ),
-    "dates without marks": Instrument(
-        long("time;x;T", "20240312{stamp};{x};{T}", ("100000", "100100", "100200")), units={"t": START},
-    ),
-    "a heading after every restart": Instrument(
-        long("x,t,T", "{x},{t},{T}").replace("\n0.1,60.0", "\nx,t,T\n0.1,60.0"),
-    ),
-    "comments among the rows": Instrument(
-        long("x,t,T", "{x},{t},{T}").replace("\n0.1,60.0", "\n% moved\n// back\n! on\n0.1,60.0"),
-    ),
-    "columns of the same name that nobody reads": Instrument(long("x,t,T,flag,flag", "{x},{t},{T},0,0")),
     "Excel, a date and a time": Instrument(_two_columns, "xlsx", {"x": "m", "T": "°C", "t": START}),
     "a structure of MATLAB": Instrument(_structure, "mat"),
     "Parquet with dates": Instrument(

@@ -17,14 +17,6 @@ ZONES = "".join(
     f'ZONE T="Step", STRANDID=1, SOLUTIONTIME={60 * n}\n0.1 {a}\n0.5 {b}\n'
     for n, (a, b) in enumerate(T)
 )
-CURVES = "".join(
-    f'((xy/key/label "t={60 * n} s")\n0.1\t{a}\n0.5\t{b}\n)\n\n' for n, (a, b) in enumerate(T)
-)
-BY_PLACE = "\n".join(
-    f"{x},{clock},{T[n][k]}"
-    for k, x in enumerate((0.1, 0.5))
-    for n, clock in enumerate(("23:59:00", "00:00:00", "00:01:00"))
-)
 
 
 def spread(rows):
@@ -60,33 +52,20 @@ PROGRAMS = {
     "pandas, an index of dates": Instrument(
         wide(",T@x=0.1,T@x=0.5", f"{DAY} {{stamp}},{{a}},{{b}}"), units={"t": START},
     ),
-    "R, names of rows in a column": Instrument(long('"","x","t","T"', '"{n}",{x},{t},{T}')),
-    "R, read and written again": Instrument(long('"X","x","t","T"', "{n},{x},{t},{T}")),
     "Julia": Instrument(
         long("x,t,T", f"{{x}},{DAY}T{{stamp}}.000,{{T}}") + f"0.1,{DAY}T10:03:00.000,missing\n",
         units={"t": START},
     ),
-    "names with units behind underscores": Instrument(
-        long("x_m,time_s,temp_C", "{x},{t},{T}"), units={"x": "m", "t": "s", "T": "degC"},
-    ),
     "quoted numbers with decimal commas": Instrument(
         long('"x";"t";"T"', '"{x}";"{t}";"{T}"').replace(".", ","),
     ),
-    "more separators at the end": Instrument(long("x,t,T,,,", "{x},{t},{T},,,")),
     "a line for Excel": Instrument("sep=;\n" + long("x;t;T", "{x};{t};{T}")),
     "old line ends": Instrument(long("x,t,T", "{x},{t},{T}").replace("\n", "\r")),
-    "UTF-32": Instrument(long("x\tt\tT", "{x}\t{t}\t{T}").encode("utf-32"), "txt"),
     "Tecplot, a temperature and times": Instrument('VARIABLES = "x", "T"\n' + ZONES, "dat"),
     "ERDDAP": Instrument(
         long("time,latitude,longitude,x,temperature,temperature_qc\nUTC,degrees_north,degrees_east,m,degree_C,1",
              f"{DAY}T{{stamp}}Z,45.1,-20.2,{{x}},{{T}},1"),
         units={"x": "m", "T": "degree_C", "t": START},
-    ),
-    "a temperature called t": Instrument(
-        long("Zeit [s];x [m];t [°C]", "{t};{x};{T}"), units={"x": "m", "t": "s", "T": "°C"},
-    ),
-    "sentinels of well logs and wires": Instrument(
-        long("x,t,T", "{x},{t},{T}") + "0.1,180,-999.25\n0.5,180,-127\n0.1,240,7999\n0.5,240,-99\n",
     ),
 }  # fmt: skip
 
@@ -113,8 +92,6 @@ PLANES = {
         "PIVlab by W.Th. & E.J.S., ASCII chart output - 12-Mar-2024\nFRAME: 1, filenames: A.bmp & B.bmp\n"
         "x [m],y [m],u [m/s],v [m/s],Vector type [-]", "{x},{y},{u},{v},1"), "a.txt", "m"),
     "OpenPIV": Plane(corners("# x\ty\tu\tv\tflags\tmask", "{x}\t{y}\t{u}\t{v}\t0\t0"), "a.txt"),
-    "ParaView": Plane(corners(
-        '"p","U:0","U:1","U:2","Points:0","Points:1","Points:2"', "9,{u},{v},0,{x},{y},0")),
     "ParaView 5": Plane(corners(
         '"p","U_0","U_1","U_2","U_Magnitude","Points_0","Points_1","Points_2"',
         "9,{u},{v},0,7,{x},{y},0")),
@@ -124,11 +101,9 @@ PLANES = {
     "Star-CCM+": Plane(corners(
         '"Velocity[i] (m/s)","Velocity[j] (m/s)","Velocity[k] (m/s)","X (mm)","Y (mm)","Z (mm)"',
         "{u},{v},0,{x},{y},0"), unit="mm"),
-    "the size of a velocity": Plane(corners("x,y,U,Ux,Uy", "{x},{y},9,{u},{v}")),
     "DaVis": Plane(corners(
         'VARIABLES = "x [mm]", "y [mm]", "Vx [m/s]", "Vy [m/s]", "isValid"\nZONE T="a", I=2, J=2',
         "{x} {y} {u} {v} 1"), "a.dat", "mm"),
-    "maps": Plane(corners("Easting [m];Northing [m];u;v", "{x};{y};{u};{v}"), unit="m"),
 }  # fmt: skip
 
 # What nobody can read, or only the user can decide, with what is said.

@@ -59,12 +59,3 @@ def test_the_noise_is_found_among_outliers_and_hidden_readings():
     assert float(misfit_size("student", rows, mask)) == pytest.approx(0.2, rel=0.2)
     assert float(misfit_size("gauss", rows, mask)) > 100
     assert float(noise_scale(rows[:0], mask[:0])) == 0.0
-
-
-# ------------------------------------------------------------------------------- significance
-
-
-def errors(size: float, count: int, seed: int) -> list[float]:
-    """Root mean squares of `count` readings that are missed by that much, over and over."""
-    missed = size * np.random.default_rng(seed).normal(size=(2000, count))
-    return np.sqrt(np.mean(missed**2, axis=1)).tolist()

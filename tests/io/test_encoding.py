@@ -38,12 +38,6 @@ def test_the_encoding_shows(tmp_path, data, said):
     assert lines(path) == ([(1, "x [µm];T [°C]\n"), (2, "1;2\n")], said)
 
 
-def test_bytes_that_windows_does_not_know_are_still_text(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"caf\xe9 \x81\n")
-    assert lines(path)[0] == [(1, "café \x81\n")]
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -109,27 +103,6 @@ def test_an_archive_holds_one_text(tmp_path, names, message):
         read_columns(path, coords=("x",), fields=("u",))
 
 
-def test_an_archive_whose_method_is_unknown_is_refused(tmp_path):
-    path = tmp_path / "a.csv.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a.csv", "x,u\n1,2\n")
-    data = bytearray(path.read_bytes())
-    local, central = data.index(b"PK\3\4"), data.index(b"PK\1\2")
-    data[local + 8] = data[central + 10] = 99
-    path.write_bytes(data)
-    with pytest.raises(InputError, match=r"a\.csv\.zip.*ZIP file cannot be unpacked"):
-        read_columns(path, coords=("x",), fields=("u",))
-
-
-def test_a_zipped_text_may_be_read_twice_and_large(tmp_path):
-    path = tmp_path / "a.csv"
-    rows = "".join(f"{i},{i**2},é\n" for i in range(50_000))
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.csv", f"x,u,note\n{rows}".encode("latin-1"))
-    columns = read_columns(path, coords=("x",), fields=("u",))
-    assert columns.values["u"][-1] == 49_999**2
-
-
 @pytest.mark.parametrize("module", [gzip, bz2, lzma], ids=lambda module: module.__name__)
 @pytest.mark.parametrize(
     "piece", [bytes(1 << 20), b"0.5,0.5,1.0\n" * 80_000], ids=["zeros", "rows"]
@@ -145,13 +118,6 @@ def test_what_unpacks_to_far_more_than_a_table_is_refused_early(
             file.write(piece)
     with pytest.raises(InputError, match=r"unpacks to more than \d+ MiB"):
         lines(path)
-
-
-def test_a_table_that_packs_well_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(encoding, "HARMLESS_BYTES", 1)
-    path = tmp_path / "a.csv"
-    path.write_bytes(gzip.compress("".join(f"{i},0.0,1.0\n" for i in range(20_000)).encode()))
-    assert len(lines(path)[0]) == 20_000
 
 
 @pytest.mark.parametrize("start", [b"PK\x03\x04", b"BZh91AY", b"\xfd7zXZ\x00"])

@@ -10,7 +10,6 @@ from sensor_files import write
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
 from pgt.io import excel, read_columns
-from pgt.io.survey import survey
 
 NAMES = {"coords": ("x", "t"), "fields": ("T",)}
 
@@ -58,11 +57,6 @@ def test_dates_and_lengths_of_time_are_text_as_one_writes_it():
     assert [excel._cell_text(value) for value in texts] == [
         "2024-03-12", "2024-03-12 10:00:00", "26:00:00.500000",
     ]  # fmt: skip
-
-
-def test_other_workbooks_are_known_by_name(tmp_path):
-    with pytest.raises(InputError, match=r"not read; save it as .xlsx"):
-        survey([write(tmp_path, b"", "a.xls")])
 
 
 def test_formulas_without_a_value_are_refused(tmp_path):

@@ -6,8 +6,6 @@ from pgt.core.errors import InputError
 from pgt.io.headings import (
     parse_heading,
     parse_headings,
-    parse_positions,
-    parse_unit,
     place_by_grid,
 )
 
@@ -65,18 +63,6 @@ def test_places(text, name, unit, places):
     assert (heading.name, heading.unit, heading.positions) == (name, unit, places)
 
 
-def test_a_row_of_units_is_laid_over_the_headings():
-    found = parse_headings(["t", "T [K]", "note"], ["[s]", "", "-"])
-    assert [heading.unit for heading in found] == ["s", "K", None]
-    assert parse_unit("(mm)") == "mm"
-    assert parse_unit("inlet") is None
-
-
-def test_an_index_is_no_position():
-    assert parse_positions("max=0.1") == {}
-    assert parse_positions("rod x=0.1 y=2") == {"x": (0.1, None), "y": (2.0, None)}
-
-
 @pytest.mark.parametrize(
     ("text", "unit", "places"),
     [
@@ -97,14 +83,6 @@ def test_two_units_of_one_column_are_refused():
     assert parse_headings(["T_min"], ["°C"])[0].unit == "°C"
     with pytest.raises(InputError, match=r"'T \(K\)' .* 'K', .* '°C'"):
         parse_headings(["T (K)"], ["°C"])
-
-
-def test_f_is_fahrenheit_of_a_temperature_alone():
-    assert [parse_heading(text).unit for text in ("Temp (F)", "T [F]", "Cap (F)")] == [
-        "degF",
-        "degF",
-        None,
-    ]
 
 
 def places(*names, axes=("x", "t")):

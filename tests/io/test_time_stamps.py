@@ -15,7 +15,6 @@ from pgt.io.time_stamps import (
     format_origin,
     is_time_stamp,
     parse_time_stamps,
-    split_origin,
     unwrap_midnights,
 )
 
@@ -39,11 +38,6 @@ def test_spellings_of_one_moment(text):
     assert is_time_stamp(text)
     day = np.timedelta64(1 if "13" in text else 0, "D")
     assert parse(text)[0] == TEN + day
-
-
-def test_clocks_are_seconds():
-    np.testing.assert_array_equal(parse("0:00:30", "", "10:00:01.5"), [30.0, np.nan, 36001.5])
-    np.testing.assert_array_equal(parse("12:00:00 AM", "1:00:00 PM"), [0.0, 46800.0])
 
 
 @pytest.mark.parametrize(
@@ -82,12 +76,6 @@ def test_numbers_since_an_origin():
     assert format_origin(np.datetime64("2024-03-12", "us")) == "2024-03-12"
 
 
-def test_units_that_count_from_a_moment():
-    assert split_origin("minutes since 2024-03-12 10:00") == ("minutes", TEN)
-    assert split_origin("s") == ("s", None)
-    assert split_origin("days since the flood") == ("days since the flood", None)
-
-
 @given(st.lists(st.text(alphabet="0123456789-/.: TZ+apmM,", max_size=22), max_size=4))
 def test_any_text_is_a_time_or_refused(cells):
     try:
@@ -108,18 +96,6 @@ def test_zones_in_short_and_fractions(text):
     assert np.abs(parse(text)[0] - TEN) < np.timedelta64(1, "s")
 
 
-def test_the_last_moment_of_a_day_is_the_first_of_the_next():
-    found = parse("2024-03-11 23:59:59", "2024-03-11 24:00:00", "2024-03-12 00:00:01")
-    assert np.diff(found).tolist() == [np.timedelta64(1, "s")] * 2
-
-
-def test_years_of_two_digits_may_come_first():
-    with pytest.raises(InputError, match=r"'24/03/13 10:00' may have the year first.*day first"):
-        parse("24/03/13 10:00", "24/03/14 10:00")
-    assert parse("13/03/24 10:00", "14/03/24 10:00")[0] == TEN + np.timedelta64(1, "D")
-    assert parse("24/03/13 10:00", "24/03/14 10:00", dates="day first")[0].astype(str)[:4] == "2013"
-
-
 @pytest.mark.parametrize(
     ("cells", "heading", "expected"),
     [
@@ -134,35 +110,7 @@ def test_clocks_of_two_parts_and_before_zero(cells, heading, expected):
     assert found.tolist() == expected
 
 
-def test_the_heading_says_what_a_date_begins_with():
-    for heading, month in {"Date (dd/mm/yyyy)": 2, "MM/DD/YYYY hh:mm": 1}.items():
-        found = parse_time_stamps(["01/02/2024 10:00"], np.arange(1), "t", None, heading)
-        assert str(found[0]).startswith(f"2024-0{month}-0{3 - month}")
-
-
-def test_an_origin_with_seconds_of_one_digit():
-    assert str(split_origin("hours since 1900-01-01 00:00:0.0")[1]) == "1900-01-01T00:00:00.000000"
-
-
 LATE, EARLY = 86340.0, 60.0
-
-
-def test_a_clock_that_falls_is_of_the_next_day():
-    times = np.array([LATE, np.nan, EARLY, 40000.0, LATE, EARLY])
-    found = unwrap_midnights(times, [], np.arange(6))
-    day = 86400.0
-    np.testing.assert_array_equal(
-        found, [LATE, np.nan, EARLY + day, 40000 + day, LATE + day, EARLY + 2 * day]
-    )
-    steady = np.array([0.0, 40000.0, 0.0, 40000.0])  # sorted by place, within half a day
-    assert unwrap_midnights(steady, [np.array([1.0, 1.0, 2.0, 2.0])], np.arange(4)) is steady
-
-
-def test_all_sensors_pass_midnight_at_once():
-    times, x = np.array([LATE, LATE, EARLY, EARLY]), np.array([0.1, 0.5, 0.1, 0.5])
-    assert unwrap_midnights(times, [x], np.arange(4))[2:].tolist() == [86460.0, 86460.0]
-    moving = unwrap_midnights(times[1:3], [np.array([0.1, 0.5])], np.arange(2))
-    assert moving.tolist() == [LATE, 86460.0]
 
 
 @pytest.mark.parametrize(

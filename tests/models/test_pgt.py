@@ -99,3 +99,19 @@ def test_a_causal_kernel_cannot_see_the_future():
 def test_mistakes_are_named(options, message):
     with pytest.raises(InputError, match=message):
         build(**options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"attention": "nearest"}, {"attention": "low-rank"}, {"half": True}]
+)
+def test_cheaper_attention_answers_nearly_as_exact_attention(options):
+    domain, observations = DOMAINS["open"], readings(40, fields=1)
+    scaling, pde = Scaling.fit(observations, domain), Heat(0.1)
+    sizes = {"width": 8, "heads": 2, "blocks": 1, "decoder_width": 8, "decoder_layers": 1}
+    exact, cheap = (
+        PGT(scaling, pde.kernel(), **sizes, **more) for more in ({}, {"attended": 60} | options)
+    )
+    z = jnp.asarray(observations.points[0])
+    values = [float(m.decode(m.encode(observations), z)[0]) for m in (exact, cheap)]
+    assert values[1] == pytest.approx(values[0], abs=0.05 * float(scaling.spread[0]))
+    assert count_parameters(exact) == count_parameters(cheap)

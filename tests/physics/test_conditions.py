@@ -1,7 +1,5 @@
 """Initial and boundary conditions: where their points lie and what their rows say."""
 
-import warnings
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -10,11 +8,9 @@ import pytest
 import xarray as xr
 from nested_derivatives import NestedDerivatives
 
-import pgt
 from pgt.core.errors import InputError
 from pgt.data.domain import Domain
 from pgt.physics import Dirichlet, Gauge, Initial, Neumann, Periodic
-from pgt.physics.conditions import warn_of_overlap
 
 LINE = Domain(x=(-1, 3), t=(2, 5))
 PLANE = Domain(x=(0, 1), y=(-2, 2), t=(0, 3))
@@ -161,27 +157,3 @@ def test_mistakes_show_at_construction(make, message):
 def test_values_are_finite_where_they_hold(condition, message):
     with pytest.raises(InputError, match=message):
         condition.bind(Domain(x=(0, 1), t=(0, 1)), ("u",))
-
-
-# ------------------------------------------------------------------------------- condition overlap
-
-COMB = pgt.shapes.Polygon(
-    [(0, 0), (4, 0), (4, 3), (3, 3), (3, 1), (1, 1), (1, 3), (0, 3)], name="fins"
-)
-SINK = pgt.Domain(x=(0, 4), y=(0, 3), shape=COMB)
-BASE = pgt.Dirichlet("y", side="lower", u=60.0)
-
-
-def said(conditions, domain=SINK):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warn_of_overlap(conditions, domain)
-    return [str(warning.message) for warning in caught]
-
-
-def test_two_conditions_on_one_place_are_said_with_the_words_that_part_them():
-    (line,) = said([BASE, pgt.Robin(wall="fins", coefficient=2.0, u=40.0)])
-    assert "22% of the wall 'fins'" in line
-    assert "Robin and Dirichlet" in line
-    assert "where='y > 0'" in line
-    assert said([BASE, pgt.Robin(wall="fins", where="y > 0", coefficient=2.0, u=40.0)]) == []

@@ -119,7 +119,7 @@ def test_against_finite_differences(table, name):
 # One of every kind; the others are compiled by `make smoke`.
 OFTEN = {
     "heat_1d", "heat_2d", "burgers", "advection_diffusion_2d", "wave_1d", "poisson_2d", "laplace_3d",
-    "allen_cahn", "taylor_green", "maxwell",
+    "allen_cahn", "taylor_green", "maxwell_in_a_conductor",
 }  # fmt: skip
 CASES = [
     pytest.param(case, id=case.name, marks=[] if case.name in OFTEN else pytest.mark.slow)

@@ -137,6 +137,7 @@ def pressure(result):
     return result.grid(["p"], x=x, y=y, t=[0.0, 0.3, 0.7, 1.0]).p
 
 
+@pytest.mark.slow
 def test_the_mean_of_a_hidden_pressure_vanishes_at_every_time(scattered):
     result = fit(scattered, pgt.Gauge("p"))
     found = pressure(result)

@@ -211,6 +211,7 @@ def test_a_well_gives_what_flows_in_whatever_way_the_equation_is_written(text):
     assert abs(float(row)) < 1e-9
 
 
+@pytest.mark.slow
 def test_a_pumped_well_draws_down_as_theis_says_and_recovers_when_it_is_switched_off():
     k, storage, rate = 66.0, 2.5e-5, 112.0
     pde = pgt.Equation("S*s_t = k*lap(s)", S=storage, k=k)

@@ -32,7 +32,6 @@ from pgt.problem.losses import (
     reading_weights,
     take_readings,
     typical_residuals,
-    variance_loss,
 )
 
 POINTS = np.random.default_rng(0).uniform(0, 1, (12, 2))
@@ -224,28 +223,6 @@ def test_noise_weights():
     assert float(loss) == pytest.approx(
         float(np.sum(weights * misfit**2) / weights.sum()), rel=1e-4
     )
-
-
-def test_likelihood_of_the_variance_head():
-    values = np.asarray(readings().values).copy()
-    values[:4] = np.nan
-    hidden = readings(values)
-    model = constant(hidden, uncertain=True)
-    logs = 0.7 + 0.1 * POINTS[4:, :1]
-    misfit = (20.3 - values[4:]) / model.scaling.spread
-    expected = np.mean(logs + misfit**2 / np.exp(logs))
-    loss = variance_loss(model, None, hidden, ())
-    assert float(loss) == pytest.approx(float(expected), rel=1e-4)
-
-    def slope(name):
-        def of(number):
-            changed = eqx.tree_at(lambda m: getattr(m, name), model, number)
-            return variance_loss(changed, None, hidden, ())
-
-        return float(jax.grad(of)(getattr(model, name)))
-
-    assert slope("log") == pytest.approx(float(np.mean(1 - misfit**2 / np.exp(logs))), rel=1e-4)
-    assert slope("value") == 0.0  # the variance never pulls at the field
 
 
 def test_losses_are_mean_squares_of_the_rows_by_name():

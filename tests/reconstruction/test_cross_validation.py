@@ -5,7 +5,6 @@ The record of a cross-validation, its errors by hand.
 
 import json
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,10 +12,8 @@ from typer.testing import CliRunner
 
 import pgt
 from pgt.cli import app
-from pgt.data.splits import blocks, folds
-from pgt.methods.finished_fit import Fit
+from pgt.data.splits import folds
 from pgt.runs.folder import FOLDS
-from pgt.uncertainty.outcome import Outcome
 
 
 def record(values=(3.0, 4.0, 0.0, np.nan), guess=(3.0, 5.0, 1.0, np.nan), fold=(0, 1, 1, -1)):
@@ -98,33 +95,6 @@ def test_the_pooled_error_is_that_of_the_fits(plain):
     assert error.spread == pytest.approx(np.std(by_fold, ddof=1), rel=1e-3)
     shares = [len(rows) / 30 for rows in parts]
     assert error.relative**2 == pytest.approx(np.dot(shares, np.square(error.by_fold)))
-
-
-def test_hidden_rows_are_in_no_fold_and_folds_can_be_blocks(monkeypatch):
-    found = readings()
-    mask = found.mask.copy()
-    mask[4] = False
-    found = replace(found, mask=mask, values=np.where(mask, found.values, 0.0))
-    asked = []
-
-    def constant(task, **_):
-        asked.append(len(task.problem.observations) + len(task.held_out))
-        return Outcome(Fit(task.model, task.pde, 0.0), None)
-
-    monkeypatch.setattr(module, "fit_task", constant)
-    ones = lambda _, readings: np.ones((len(readings), 1))  # noqa: E731
-    monkeypatch.setattr(module.Evaluation, "predict_readings", ones)
-    by_block = validated(found, replace(BRIEF, hold_out_by="block"))
-    assert by_block.by == "block"
-    assert by_block.fold[4] == -1
-    assert np.isnan(by_block.predictions[4]).all()
-    assert (by_block.fold[mask[:, 0]] >= 0).all()
-    assert by_block.errors["u"].readings == 29
-    groups = blocks(found)[mask[:, 0]]
-    for block in np.unique(groups):
-        assert len(set(by_block.fold[mask[:, 0]][groups == block])) == 1
-    for fold, others in enumerate(asked):
-        assert others == 30 - (by_block.fold == fold).sum()
 
 
 def killed_in_the_second_fit(monkeypatch) -> list:

@@ -30,6 +30,7 @@ def result():
     return fitted()
 
 
+@pytest.mark.slow
 def test_a_network_that_was_polished_has_the_interval_of_its_posterior(result):
     assert result.members is None
     found = result.intervals(0.8)["r"]

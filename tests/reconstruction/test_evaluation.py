@@ -20,6 +20,7 @@ def test_points_beyond_a_shape_are_said_to_have_no_answer():
     assert np.isnan(answer.u.to_numpy()).tolist() == [False, True]
 
 
+@pytest.mark.slow
 def test_a_residual_that_is_left_over_says_how_far_it_may_move_a_coefficient():
     """The field exp(-0.3 t) sin x obeys u_t = 0.3 u_xx: a coefficient of 0.2 is a half too small."""
     domain = pgt.Domain(x=(0, 3), t=(0, 1))

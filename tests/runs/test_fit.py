@@ -244,7 +244,11 @@ def test_an_unwritable_folder_is_refused_before_training(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (("--set", SMALL, "--set", "training.seconds=4"), "with 90 % between"),
+        pytest.param(
+            ("--set", SMALL, "--set", "training.seconds=4"),
+            "with 90 % between",
+            marks=pytest.mark.slow,
+        ),
         ((*QUICK, *SIREN, "--set", "training.polish=false"), "For their intervals write a table"),
     ],
     ids=["known", "unknown"],

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from pgt.core.errors import InputError
 from pgt.uncertainty.calibration import (
@@ -11,7 +10,6 @@ from pgt.uncertainty.calibration import (
     Predicted,
     calibrate,
     leave_one_out,
-    small_sample_factor,
 )
 
 
@@ -81,24 +79,6 @@ def test_left_out_in_turn_is_what_a_fit_without_the_reading_says():
         without, covariance = posterior(np.delete(np.arange(30), row))
         assert found.mean[row] == pytest.approx(design[row] @ without)
         assert found.spread[row] ** 2 == pytest.approx(design[row] @ covariance @ design[row])
-
-
-@pytest.mark.parametrize("members", [2, 3, 8])
-def test_bands_of_few_members_hold_the_field_as_often_as_those_of_many(members):
-    # A field error and members that scatter as it does: what they would be about is not known.
-    random = np.random.default_rng(members)
-    drawn = random.normal(size=(members, 40_000))
-    misfit = drawn.mean(axis=0) + random.normal(size=40_000)
-    spread = drawn.std(axis=0, ddof=1)
-    half = stats.norm.ppf(0.95) * small_sample_factor(MemberCount(members), 0.9) * spread
-    assert (np.abs(misfit) <= half).mean() == pytest.approx(0.9, abs=0.01)
-    about_the_truth = np.sqrt((drawn**2).mean(axis=0))
-    half = (
-        stats.norm.ppf(0.95)
-        * small_sample_factor(MemberCount(members, True), 0.9)
-        * about_the_truth
-    )
-    assert (np.abs(random.normal(size=40_000)) <= half).mean() == pytest.approx(0.9, abs=0.01)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1.0, 20.0])

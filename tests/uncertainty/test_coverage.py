@@ -15,10 +15,9 @@ from pgt.uncertainty.calibration import (
     Calibration,
     MemberCount,
     Predicted,
-    calibrate,
     small_sample_factor,
 )
-from pgt.uncertainty.coverage import bands, compare_with_members, coverage_table, crps
+from pgt.uncertainty.coverage import bands, coverage_table, crps
 from pgt.uncertainty.members import member_statistics
 
 
@@ -83,35 +82,8 @@ def quadratic(slopes):
     return lambda x: np.concatenate([a * x**2, a * x, a + 0 * x], axis=-1)
 
 
-def asked(slopes):
-    """What these members say of readings."""
-    return lambda readings: readings.read(quadratic(slopes))
-
-
 def readings(x, u, v, **more):
     return Observations.from_arrays({"x": x}, {"u": u, "v": v}, **more).aligned(("u", "v", "p"))
-
-
-def test_what_clean_readings_are_missed_by_is_no_noise():
-    """Half of it would be: the fit takes it for that. The bands are then too narrow by far."""
-    x = np.linspace(1.0, 2.0, 20)
-    fitted = readings(x, 1.05 * x**2, np.full(20, np.nan))
-    none, members = fitted.take(np.zeros(0, int)), asked([0.99, 1.01])
-    said = [
-        compare_with_members(
-            fitted,
-            none,
-            members,
-            lambda z: {"u": 1 + 0 * z[:, 0]},
-            use_leave_one_out=True,
-            are_exact=clean,
-        )
-        for clean in (False, True)
-    ]
-    noisy, clean = (calibrate(found["u"]) for found in said)
-    assert clean.noise == 0
-    assert noisy.factor(0.9) < 0.3
-    assert clean.factor(0.9) == pytest.approx(0.05 / np.std([0.99, 1.01], ddof=1), rel=0.01)
 
 
 def test_bands_of_fields_and_of_readings():

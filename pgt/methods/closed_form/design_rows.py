@@ -85,7 +85,9 @@ def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) ->
     readings = np.pad(readings, ((0, 0), (0, size - readings.shape[1])))
     if model.network.is_exact:
         equation, readings = model.network.tied(equation), model.network.tied(readings)
-    return Rows(equation, target, readings, values, sigma, given, fields)
+    return Rows(
+        equation, target, readings, values, sigma, given, fields, errors=problem.sensor_errors
+    )
 
 
 def field_rows(

@@ -17,7 +17,14 @@ from jaxtyping import Float
 
 from pgt.data.observations import Observations, cell_quadrature, typical
 from pgt.methods.solver.splines import Mesh, Splines, TimeBasis, padded, radau_points
-from pgt.methods.solver.statement import Face, OpenValue, ResidualRows, Statement, orders
+from pgt.methods.solver.statement import (
+    Face,
+    FunctionValue,
+    OpenValue,
+    ResidualRows,
+    Statement,
+    orders,
+)
 from pgt.nn.scaling import Scaling
 
 # The number of collocation points of a step in time: order nine at its end, six inside. With fewer points
@@ -30,7 +37,8 @@ Steps = Float[np.ndarray, "s 2"]  # the start and the length of each step
 
 
 class _Block(NamedTuple):
-    """The rows of the equation, of a condition or of an open value at the points of a grid.
+    """The rows of the equation, of a condition, or of an open value or unknown function at the points of
+    a grid.
 
     `local` are the points, with the time of a step from 0 to 1. `parts` has, for every name that the rows
     ask for, the field, the order of the time derivative, and the matrix, dense or sparse, from the
@@ -40,7 +48,7 @@ class _Block(NamedTuple):
     rows: ResidualRows | None
     local: Float[np.ndarray, "m d"]
     parts: tuple[tuple[int, int, Any], ...]
-    open: OpenValue | None = None
+    open: OpenValue | FunctionValue | None = None
 
 
 class Grid:
@@ -107,6 +115,9 @@ class Grid:
             places = self.on_face(value.face)
             part = self._part(problem.fields[value.field] + derivative, places)
             blocks.append(_Block(None, self._local(places), (part,), value))
+        for function in problem.functions:
+            part = self._part(problem.fields[function.field], interior)
+            blocks.append(_Block(None, self._local(interior), (part,), function))
         return blocks
 
     def on_face(self, face: Face) -> tuple[Float[np.ndarray, " m"], ...]:
@@ -192,15 +203,15 @@ class Grid:
 
 @runtime_checkable
 class BoundaryValues(Protocol):
-    """The open values on faces as functions of the unknowns (unknown_functions.py)."""
+    """The open values on faces and the unknown functions, from the unknowns (unknown_functions.py)."""
 
     count: int
     raws: slice
 
     def at(
-        self, value: OpenValue, points: Float[np.ndarray, "n d"]
+        self, value: OpenValue | FunctionValue, points: Float[np.ndarray, "n d"]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Values at points of the face, and their slopes in all unknowns."""
+        """Values at points of the face, or of the domain, and their slopes in all unknowns."""
         ...
 
 
@@ -336,7 +347,7 @@ class _Pattern:
 # ------------------------------------------------------------------------------ readings
 
 
-class Sensors:
+class MeasuredValues:
     """All measured values, field by field, in units of the field's spread.
 
     `common` is the typical given σ, or None; `relative` is the σ of each value relative to it.

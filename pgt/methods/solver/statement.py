@@ -33,7 +33,7 @@ from pgt.physics.derivatives import LAPLACIAN, DerivativeTable, parse_name, requ
 from pgt.physics.expression import Expression, switches
 from pgt.physics.interpolation_table import Table
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.unknown_conditions import bare, filled
+from pgt.physics.unknown_conditions import bare, filled, functions_of
 
 # The number of points along an axis at which velocities, slopes of rows and values on faces are sampled.
 PROBE_POINTS = 33
@@ -192,6 +192,13 @@ class OpenValue(NamedTuple):
     order: int
 
 
+class FunctionValue(NamedTuple):
+    """An unknown function of all coordinates in the equation, which is a field without an equation of its
+    own."""
+
+    field: int
+
+
 class FaceCondition(NamedTuple):
     """A condition on a face, as rows."""
 
@@ -210,6 +217,7 @@ class Statement:
     orders : the highest order of differentiation, by field and axis.
     given, initial : the rows of the conditions on faces, and of the initial conditions.
     open : the values on faces that no condition gives.
+    functions : the unknown functions of all coordinates.
     knots : times inside the domain at which slopes of tables change.
     """
 
@@ -221,6 +229,7 @@ class Statement:
     given: tuple[FaceCondition, ...]
     initial: tuple[ResidualRows, ...]
     open: tuple[OpenValue, ...]
+    functions: tuple[FunctionValue, ...]
     inner: Domain
     knots: tuple[float, ...] = ()
 
@@ -266,9 +275,11 @@ def _statement_of(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling
     if len(domain.spatial_axes) > 2:
         raise InputError(f"{REFUSAL}: it solves in at most two coordinates of space, and time.")
     equation = equation_rows(pde, scaling.origin)
-    if equation.count != len(pde.fields):
+    functions = _functions_in(pde)
+    solved = [name for f, name in enumerate(pde.fields) if f not in {q.field for q in functions}]
+    if equation.count != len(solved):
         raise InputError(
-            f"{REFUSAL}: {equation.count} equations for the fields {', '.join(pde.fields)}; "
+            f"{REFUSAL}: {equation.count} equations for the fields {', '.join(solved)}; "
             "it needs as many equations as fields."
         )
     inner, domain = domain, _extended_to_far_ends(domain, conditions)
@@ -276,6 +287,19 @@ def _statement_of(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling
     for name in equation.names:
         field, terms = orders(name, pde.coords, pde.fields)
         highest[field] = np.maximum(highest[field], np.max(terms, axis=0))
+    highest[[q.field for q in functions]] = 0  # the values of a function are given at every point
+    given, initial = _rows_of_conditions(conditions, pde, scaling.origin)
+    by_field = tuple(tuple(int(k) for k in row) for row in highest)
+    problem = Statement(
+        pde, domain, scaling.origin, equation, by_field, given, initial, (),
+        functions, inner, _knots(pde, domain, conditions, scaling.origin),
+    )  # fmt: skip
+    _require_own_derivatives(problem)
+    return replace(problem, open=tuple(_open_values(problem, scaling)))
+
+
+def _rows_of_conditions(conditions: Sequence[AbstractCondition], pde: AbstractPDE, origin: Origin):
+    """The rows of the conditions on faces, and those of the initial conditions."""
     given, initial = [], []
     for condition in conditions:
         region = getattr(condition, "region", None)
@@ -287,18 +311,35 @@ def _statement_of(pde: AbstractPDE, domain: Domain, conditions, scaling: Scaling
             raise InputError(
                 f"{REFUSAL}: {type(condition).__name__} does not hold on a whole face of the box."
             )
-        rows = condition_rows(condition, pde, scaling.origin)
+        rows = condition_rows(condition, pde, origin)
         if isinstance(condition, Initial):
             initial.append(rows)
         else:
             given += [FaceCondition(Face(axis, side), rows) for axis, side in region.pairs]
-    by_field = tuple(tuple(int(k) for k in row) for row in highest)
-    problem = Statement(
-        pde, domain, scaling.origin, equation, by_field, tuple(given), tuple(initial), (),
-        inner, _knots(pde, domain, conditions, scaling.origin),
-    )  # fmt: skip
-    _require_own_derivatives(problem)
-    return replace(problem, open=tuple(_open_values(problem, scaling)))
+    return tuple(given), tuple(initial)
+
+
+def with_more_terms(
+    problem: Statement, pde: AbstractPDE, conditions: Sequence[AbstractCondition]
+) -> Statement:
+    """The problem with an equation that has more terms, whose coefficients are zero. Its orders and open
+    values stay, so that derivatives of higher order may occur in these terms.
+
+    The terms have slopes in their coefficients, but do not change the solution."""
+    with jax.enable_x64(True):
+        given, initial = _rows_of_conditions(conditions, pde, problem.origin)
+        equation = equation_rows(pde, problem.origin)
+    return replace(problem, pde=pde, equation=equation, given=given, initial=initial)
+
+
+def _functions_in(pde: AbstractPDE) -> tuple[FunctionValue, ...]:
+    """The unknown functions of all coordinates. Others are constant along an axis, which is an equation
+    that is solved with the rest."""
+    return tuple(
+        FunctionValue(pde.fields.index(function.field(name)))
+        for name, function in functions_of(pde).items()
+        if set(function.axes) == set(pde.coords)
+    )
 
 
 def _require_own_derivatives(problem: Statement) -> None:

@@ -19,7 +19,7 @@ import scipy.sparse.linalg
 from jaxtyping import Float
 from scipy.linalg import lu_factor, lu_solve
 
-from pgt.methods.solver.collocation import Grid, Linearization, Sensors, linearize, pieces_of
+from pgt.methods.solver.collocation import Grid, Linearization, MeasuredValues, linearize, pieces_of
 from pgt.methods.solver.splines import MAX_BUFFER, Mesh, Splines
 from pgt.methods.solver.statement import FAR_EXTENTS, Statement
 from pgt.methods.solver.unknown_functions import Unknowns
@@ -36,6 +36,9 @@ ELEMENT_POINTS = {1: 8, 2: 6}
 # sensitivities the limit is a quarter of it, because the factors of every step are kept.
 MAX_NUMBERS = 2**15
 MAX_STEPS = 20_000  # an equation that needs more steps is treated as having no solution
+# The same for one whose sensitivities need more numbers, 4 GiB. A larger limit lets sharper fronts be
+# fitted, and may fill the memory.
+MAX_SENSITIVITIES = 2**29
 MIN_FRACTION = 2.0**-20  # the shortest element or step, as a share of its axis; reached at a jump
 MAX_NEWTON_ITERATIONS = 12  # where more would be needed, a shorter step is cheaper
 # Newton's method ends at a change this small, relative to the tolerance of the mesh.
@@ -135,7 +138,7 @@ class Solution:
 class Readout:
     """The map from solutions on one mesh, with fixed steps, to the readings of the sensors."""
 
-    def __init__(self, sensors: Sensors, solution: Solution):
+    def __init__(self, sensors: MeasuredValues, solution: Solution):
         self.sensors, self.parts = sensors, sensors.on(solution.grid, solution.steps)
 
     def values(self, solution: Solution) -> Float[np.ndarray, " n"]:
@@ -294,6 +297,9 @@ def _march(grid: Grid, unknowns: Unknowns, unknown, settings: Settings) -> Solut
     while time < end - slack:
         if len(stages) >= settings.max_steps:
             raise SolveError(f"more than {settings.max_steps} steps")
+        kept = settings.with_sensitivities * grid.size * unknowns.count * len(stages)
+        if kept > MAX_SENSITIVITIES:
+            raise SolveError("sensitivities that need more than 4 GiB")
         steps = _next_steps(time, length, ends, slack, min(count, solver.max_batch))
         try:
             guess = solver.guess(state, steps, previous)

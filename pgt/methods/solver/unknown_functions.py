@@ -1,4 +1,4 @@
-"""Unknown initial states and boundary values: functions with a smoothness prior.
+"""Unknown initial states, boundary values and functions in the equation, with a smoothness prior.
 
 A function is a sum of products of Legendre polynomials, or of waves along a periodic axis. There are so
 many of them that the prior, not their number, decides how smooth the function is. The prior is a Gaussian
@@ -24,7 +24,15 @@ from pgt.data.observations import Observations
 from pgt.inference.gaussian_process import Process, processes, unit_coordinates
 from pgt.methods.solver.collocation import Grid
 from pgt.methods.solver.splines import MAX_BUFFER, Splines, legendre_values
-from pgt.methods.solver.statement import REFUSAL, Face, OpenValue, Statement, orders, raws_of
+from pgt.methods.solver.statement import (
+    REFUSAL,
+    Face,
+    FunctionValue,
+    OpenValue,
+    Statement,
+    orders,
+    raws_of,
+)
 from pgt.nn.scaling import Scaling
 
 # The number of modes of a function along an axis, by the number of its axes. The minimum suffices for the
@@ -100,7 +108,8 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    what : an `OpenValue`, or (field, order of the time derivative) of an initial state.
+    what : an `OpenValue`, a `FunctionValue`, or (field, order of the time derivative) of an initial
+        state.
     lines, axes : the basis along each axis on which the function depends, and the names of the axes.
     columns : its weights in the vector of unknowns.
     size : its unit, by which the basis functions are multiplied.
@@ -118,8 +127,8 @@ class Part(NamedTuple):
 
 
 class Unknowns:
-    """The vector of all unknowns: weights of functions, offsets of sensors, then the raw numbers of the
-    unknown coefficients. `offsets` and `raws` are the slices of the last two."""
+    """The vector of all unknowns: weights of functions, then the raw numbers of the unknown coefficients.
+    `raws` is the slice of the latter."""
 
     def __init__(
         self,
@@ -127,11 +136,9 @@ class Unknowns:
         scaling: Scaling,
         is_sized: Any = True,
         lengths: Mapping[str, float] | None = None,
-        sensors: int = 0,
     ):
         """`is_sized` says for every field whether its scale is known, not a first guess. `lengths` has,
-        by axis, the shortest length that functions must resolve, in half extents. `sensors` is the number
-        of sensors that may have an offset, in units of the field's spread."""
+        by axis, the shortest length that functions must resolve, in half extents."""
         self.problem, self.scaling, self.lengths = problem, scaling, dict(lengths or {})
         self.is_sized = np.broadcast_to(is_sized, len(problem.fields))
         self.given = self._initial_rows()
@@ -145,8 +152,8 @@ class Unknowns:
         for value in problem.open:
             axes = tuple(axis for axis in domain.axes if axis != value.face.axis)
             self._add(value, axes, f"ends_{value.order}", 0)
-        self.offsets = slice(self.count, self.count + sensors)
-        self.count += sensors
+        for function in problem.functions:
+            self._add(function, domain.axes, f"function_{function.field}", 0)
         self.raws = slice(self.count, self.count + len(raws_of(problem.pde)))
         self.count = self.raws.stop
 
@@ -161,7 +168,7 @@ class Unknowns:
         size = int(np.prod([line.count for line in lines], dtype=int))
         if moves:
             size = size // lines[-1].count * (lines[-1].count - 1)
-        field = what.field if isinstance(what, OpenValue) else what[0]
+        field = what.field if isinstance(what, OpenValue | FunctionValue) else what[0]
         unit = float(self.scaling.spread[field])
         if order:
             unit /= float(domain.extent[domain.index("t")]) ** order
@@ -192,7 +199,6 @@ class Unknowns:
             weights = np.zeros(new)
             weights[shared] = unknown[part.columns].reshape(old)[shared]
             prolonged[own.columns] = weights.ravel()
-        prolonged[other.offsets] = unknown[self.offsets]
         prolonged[other.raws] = unknown[self.raws]
         return prolonged
 
@@ -308,9 +314,12 @@ class UnknownBoundary:
         self.count, self.raws = unknowns.count, unknowns.raws
         self.starts = {}
 
-    def at(self, value: OpenValue, points: Float[np.ndarray, "n d"]):
-        """Values at points of the face, and their slopes in all unknowns."""
+    def at(self, value: OpenValue | FunctionValue, points: Float[np.ndarray, "n d"]):
+        """Values at points of the face, or of the domain, and their slopes in all unknowns."""
         part = next(p for p in self.unknowns.parts if p.what == value)
+        if isinstance(value, FunctionValue):
+            slopes = self._function_table(part, points)
+            return slopes @ self.unknown + float(self.unknowns.scaling.mean[value.field]), slopes
         slopes, rows = self._face_tables(value, part, points)
         values = slopes @ self.unknown
         if not part.moves:
@@ -335,6 +344,17 @@ class UnknownBoundary:
         if (len(tables) + 1) * (slopes.size + rows.size) < 8 * MAX_BUFFER:
             tables[key] = slopes, rows
         return slopes, rows
+
+    def _function_table(self, part: Part, points: Float[np.ndarray, "n d"]):
+        """The basis functions of an unknown function at points, from a table where they were needed
+        before."""
+        tables, key = self.grid.tables, (part.what, points.tobytes())
+        if key in tables:
+            return tables[key]
+        slopes = self.unknowns.functions(part, points)
+        if (len(tables) + 1) * slopes.size < 8 * MAX_BUFFER:
+            tables[key] = slopes
+        return slopes
 
     def _initial_numbers(self, field: int):
         """The spline numbers of the initial field, and their slopes in all unknowns."""
@@ -492,7 +512,11 @@ class FirstGuess:
     def rows_after(self, earlier: Unknowns, unknown: Float[np.ndarray, " q"]):
         """The same, with the initial states of a fit to a shorter time in the place of interpolated
         ones."""
-        states = {part.what: part for part in earlier.parts if not isinstance(part.what, OpenValue)}
+        states = {
+            part.what: part
+            for part in earlier.parts
+            if not isinstance(part.what, OpenValue | FunctionValue)
+        }
         rows, targets = self._rows([p for p in self.unknowns.parts if p.what not in states])
         for part in self.unknowns.parts:
             if part.what in states:
@@ -505,6 +529,8 @@ class FirstGuess:
     def _rows(self, parts: Sequence[Part]):
         rows, targets = [np.zeros((0, self.unknowns.count))], [np.zeros(0)]
         for part in parts:
+            if isinstance(part.what, FunctionValue):
+                continue
             field = part.what.field if isinstance(part.what, OpenValue) else part.what[0]
             if field not in self.processes:
                 continue

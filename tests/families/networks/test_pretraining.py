@@ -47,6 +47,7 @@ def test_other_settings_do_not_continue_it(trained):
         )
 
 
+@pytest.mark.slow
 def test_simulations_that_changed_do_not_continue_it(tmp_path):
     folder = tmp_path / "rods"
     folder.mkdir()

@@ -60,22 +60,6 @@ def test_a_descent_continues_bit_for_bit(fresh, prior):
     assert descend(residuals(), end, settings, None) is end
 
 
-def test_points_are_fresh_after_every_step_and_fixed_at_the_end():
-    with jax.enable_x64(True):
-        states = []
-        settings = Polish(iterations=30, patience=100, fresh=0.5)
-        descend(residuals(), DescentState(START), settings, None, keep=states.append)
-    draws = [state.draw for state in states]
-    fresh = [state for state in states if state.draw]
-    accepted = sum(np.any(a.theta != b.theta) for a, b in itertools.pairwise(fresh))
-    assert accepted > 3
-    assert max(draws) - draws[0] == accepted
-    assert draws[-1] == 0
-    assert np.all(np.asarray(states[-1].momentum) == 0.0)
-    later = [s.costs[-1] for s in states if s.draw == 0]
-    assert all(b <= a for a, b in itertools.pairwise(later))
-
-
 def test_a_descent_continues_at_fixed_points_when_fresh_ones_no_longer_help():
     """The held-out error rises after the fifth step, so that the patience ends at fresh and then at fixed
     points."""

@@ -9,9 +9,7 @@ import pytest
 from small_searches import noisy_polynomial, run
 
 from pgt.methods.second_order import least_squares
-from pgt.methods.second_order.jacobian import JacobianLayout
 from pgt.methods.second_order.least_squares import (
-    DampedEquations,
     Residuals,
     WeightPrior,
     hessian_factor,
@@ -135,43 +133,6 @@ def test_stiffness_multiplies_all_rows_but_those_of_readings():
         np.testing.assert_allclose(jacobian.matrix, [[2.0], [30.0]])
         np.testing.assert_allclose(residuals.stiffened(10.0).rows_at(theta), jacobian.rows)
         np.testing.assert_allclose(residuals.rows_at(theta), [1.0, 1.5])
-
-
-def coefficients_last(theta, item):
-    """Rows of five weights and a coefficient."""
-    return jnp.stack([jnp.sin(item @ theta), theta[5] * (item[:5] @ theta[:5])])
-
-
-def both_ways(monkeypatch, prior):
-    """The same normal equations with JᵀJ and with JJᵀ."""
-    random = np.random.default_rng(5)
-    block = RowBlock(coefficients_last, random.standard_normal((4, 6)), np.ones(4))
-    theta = jnp.asarray(random.standard_normal(6))
-    found = []
-    for dual in (False, True):
-        monkeypatch.setattr(
-            JacobianLayout, "of", staticmethod(lambda *_, dual=dual: JacobianLayout(dual, 3, True))
-        )
-        found.append(Residuals([block]).normal_at(theta))
-    assert found[1].gram.shape == (8, 8)
-    return found
-
-
-@pytest.mark.parametrize("strength", [0.0, 0.3])
-def test_primal_and_dual_give_the_same_step(monkeypatch, strength):
-    prior, momentum = WeightPrior(strength, 4, 4.0, 0.0, coefficients=1), np.linspace(-1, 1, 6)
-    with jax.enable_x64(True):
-        normals = both_ways(monkeypatch, prior)
-        damped = [DampedEquations(normal, prior, 0.1) for normal in normals]
-        for one, two in (
-            [d.step() for d in damped],
-            [d.step(momentum) for d in damped],
-            [d.solve_rows(normals[0].rows) for d in damped],
-        ):
-            np.testing.assert_allclose(one, two, rtol=1e-9)
-        # With very large damping the step is the momentum.
-        stiff = DampedEquations(normals[0], prior._replace(strength=0.0), 1e9)
-        np.testing.assert_allclose(stiff.step(momentum), momentum, rtol=1e-6)
 
 
 @pytest.mark.parametrize("strength", [1e-3, 1e-6, 1e-14])

@@ -68,6 +68,7 @@ def test_nothing_is_given_but_readings_of_eight_sensors():
     assert stated["value"] / 3 < error < 3 * stated["value"]
 
 
+@pytest.mark.slow
 def test_sensors_with_an_offset_are_found_and_named():
     """Two of eight sensors are off by five noise levels, in opposite directions."""
     places, times = np.meshgrid(np.linspace(0.06, 0.94, 8), np.linspace(0, 1, 25))
@@ -150,6 +151,7 @@ def test_members_of_an_ensemble_would_be_the_same():
         fitted(heat_readings(), unknown_heat(), LINE, error_bars=pgt.Ensemble(2))
 
 
+@pytest.mark.slow
 def test_many_readings_of_a_sharp_front_come_to_rest():
     """Breakthrough curves of a tracer in a column; first guesses are off by 2.5 and 2."""
     x, t = (part.ravel() for part in np.meshgrid(np.linspace(0.2, 1, 5), np.linspace(0.02, 2, 400)))
