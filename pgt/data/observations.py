@@ -231,7 +231,7 @@ class Observations(eqx.Module):
 
     @checked
     def read(self, field: Callable) -> Float[np.ndarray, "*k n c"]:
-        """What these sensors would read of a field; box readings are averages over their boxes.
+        """The readings that these sensors would take of a field; box readings are averages over boxes.
 
         `field` maps points (m, d) to values (m, c), or to those of many fields, (k, m, c).
 
