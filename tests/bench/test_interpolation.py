@@ -13,27 +13,15 @@ from scipy.interpolate import RBFInterpolator
 
 import pgt
 from pgt import datasets
-from pgt.data import Domain, Observations
+from pgt.data import Observations
 from pgt_bench.interpolation import (
     KERNELS,
     gaussian_process,
     leave_one_out,
     monomials,
     rbf,
-    unit_coordinates,
     with_conditions,
 )
-
-
-def test_a_periodic_axis_is_a_circle_of_circumference_1():
-    ring = Domain(x=(0, 4), t=(0, 1), periodic=("x",))
-    points = np.array([[0.0, 0.3], [4.0, 0.3], [1.0, 0.3], [0.004, 0.3]])
-    found = unit_coordinates(points, ring)
-    assert found.shape == (4, 3)
-    np.testing.assert_allclose(found[0], found[1], atol=1e-15)
-    np.testing.assert_allclose(np.linalg.norm(found[:, :2], axis=1), 1 / (2 * np.pi))
-    np.testing.assert_allclose(found[2], [0, 1 / (2 * np.pi), 0.3], atol=1e-15)
-    assert np.isclose(np.linalg.norm(found[3] - found[0]), 0.001, rtol=1e-4)
 
 
 def scattered(n):

@@ -11,12 +11,9 @@ from pgt.data import Observations
 from pgt.data.splits import (
     blocks,
     folds,
-    parts,
     sensors,
     split,
 )
-from pgt.problem.assembly import held_out_rows
-from pgt_bench.interpolation import rbf
 
 
 def scattered(n, seed=0, axes=("x", "t"), hidden=()):
@@ -107,23 +104,6 @@ def test_what_cannot_be_divided_is_refused():
         split(scattered(9), 1.0, seed=0)
     with pytest.raises(InputError, match="2 or more"):
         folds(scattered(9), 1, seed=0)
-
-
-def test_blocks_are_harder_to_interpolate_than_single_readings():
-    """The purpose of blocks: what lies among fitted readings flatters a smooth interpolation."""
-    domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    ratios = []
-    for seed in range(5):
-        readings = pgt.sample(pgt.datasets.heat(), 120, seed=seed)
-        errors = {}
-        for by in ("reading", "block"):
-            fitted, held_out = parts(
-                readings, held_out_rows(readings, pgt.Training(hold_out=0.2, hold_out_by=by), seed)
-            )
-            guess = rbf(fitted, domain, held_out.points).predictions
-            errors[by] = np.linalg.norm(guess - held_out.values) / np.linalg.norm(held_out.values)
-        ratios.append(errors["block"] / errors["reading"])
-    assert np.median(ratios) > 1.5
 
 
 def test_sensors_are_known_by_their_place():

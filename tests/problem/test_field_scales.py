@@ -62,10 +62,6 @@ def test_a_wrong_guess_in_a_condition_does_not_set_its_size():
     assert sizes[1] == pytest.approx(10 * 5.0, rel=0.6)
 
 
-RANDOM = np.random.default_rng(3)
-PLACES, NOISE = RANDOM.uniform(0, 1, (40, 2)), RANDOM.standard_normal(40)
-
-
 # -------------------------------------------------------------------------------- the scales
 
 
@@ -122,28 +118,6 @@ def test_the_unit_of_an_unknown_balances_its_term(initial):
     (coefficient,) = jax.tree.leaves(suited, is_leaf=lambda n: isinstance(n, Unknown))
     assert float(coefficient.value) == pytest.approx(initial)
     assert coefficient.unit == pytest.approx(max(abs(initial), 0.01), rel=0.3)
-
-
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        lambda s: pgt.kernels.HeatKernel(0.3 * s**2),
-        lambda s: pgt.kernels.WaveKernel(340.0 * s),
-        lambda s: pgt.kernels.PoissonKernel(0.7 * s, has_time=True),
-        lambda s: pgt.kernels.ScreenedPoissonKernel(0.7 * s, has_time=True),
-        lambda s: pgt.kernels.AdvectionDiffusionKernel((2.0 * s,), 0.3 * s**2),
-    ],
-)
-def test_the_input_of_an_encoder_has_no_units(kernel):
-    def context(scale):
-        places = {"x": PLACES[:, 0] * scale, "t": PLACES[:, 1]}
-        readings = Observations.from_arrays(places, {"u": NOISE})
-        scaling = Scaling.fit(readings, Domain(x=(0, scale), t=(0, 1)))
-        model = pgt.PGT(scaling, kernel(scale), width=4, heads=1, blocks=1, decoder_width=4)
-        return model.encode(readings)
-
-    for one, other in zip(context(1.0), context(1e3), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize(("fields", "axes", "words"), [

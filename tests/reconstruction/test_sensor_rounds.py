@@ -11,7 +11,6 @@ from pgt.cli import app
 
 LINE = pgt.Domain(x=(0, 1), t=(0, 1))
 EQUATION = "u_t = D*u_xx"
-CONDITIONS = pgt.Initial(u="sin(pi*x)"), pgt.Dirichlet("x", u=0.0)
 PLACES = np.linspace(0.1, 0.9, 6)
 
 

@@ -128,27 +128,6 @@ def test_the_map_lies_the_right_way_round_and_reads_out_its_values(show):
     assert float(said.split()[-1]) == pytest.approx(3 + 4 * z, abs=2e-3)
 
 
-def test_a_profile_shows_error_bars_and_follows_a_click(show):
-    browser = show("heat")
-    assert browser.evaluate("document.querySelectorAll('#field .profile .band').length") == 1
-    # a quarter across the map, halfway up
-    x, y = browser.evaluate(
-        """(() => {
-          const map = document.querySelector('#field canvas');
-          map.scrollIntoView({ behavior: 'instant', block: 'center' });
-          const b = map.getBoundingClientRect();
-          return [b.left + b.width / 4, b.top + b.height / 2];
-        })()"""
-    )
-    for kind in ("mousePressed", "mouseReleased"):
-        browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
-    share = browser.evaluate(f"{SLIDER}.value / {SLIDER}.max")
-    assert share == pytest.approx(0.25, abs=0.02)
-    assert "K" in browser.evaluate(READOUT)
-    choose(browser, "Show", 1)
-    assert "one σ" in browser.evaluate("document.querySelector('#field .map').textContent")
-
-
 def test_everything_can_be_reached_with_the_tab_key(show):
     browser = show("wake")
     reached = set()

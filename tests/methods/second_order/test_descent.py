@@ -1,6 +1,5 @@
 """A descent continues with the same bits, and uses fresh and fixed points as set."""
 
-import itertools
 from dataclasses import replace
 
 import jax
@@ -58,29 +57,6 @@ def test_a_descent_continues_bit_for_bit(fresh, prior):
     np.testing.assert_array_equal(end.best, again.best)
     assert (end.costs, end.damping, end.prior) == (again.costs, again.damping, again.prior)
     assert descend(residuals(), end, settings, None) is end
-
-
-def test_a_descent_continues_at_fixed_points_when_fresh_ones_no_longer_help():
-    """The held-out error rises after the fifth step, so that the patience ends at fresh and then at fixed
-    points."""
-    with jax.enable_x64(True):
-        states, calls = [], itertools.count()
-        settings = Polish(iterations=200, patience=8, fresh=0.9)
-        end = descend(
-            residuals(),
-            DescentState(START),
-            settings,
-            lambda theta: abs(5.0 - next(calls)),
-            keep=states.append,
-        )
-    fresh = [state for state in states if not state.is_fixed]
-    fixed = [state for state in states if state.is_fixed]
-    assert 10 < len(fresh) < 100
-    assert all(state.draw for state in fresh)
-    assert not any(state.draw for state in fixed)
-    assert fixed[-1].costs[-1] < fixed[1].costs[-1]  # at points that stay
-    assert end.is_finished
-    assert end.iteration < 200
 
 
 def test_a_rejected_step_raises_the_damping():

@@ -74,26 +74,3 @@ def test_only_the_decoder_changes(polished):
     assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-3
     assert all(leaf.dtype == np.float64 for leaf in jax.tree.leaves(after.tunable()))
     assert trees.count_parameters(after) == trees.count_parameters(before)
-
-
-@pytest.mark.slow
-def test_all_weights_are_fitted_with_fresh_points():
-    """With fewer rows than weights, so that JJᵀ is solved."""
-    random = np.random.default_rng(0)
-    points = random.uniform(0, 1, (12, 2))
-    u = np.sin(np.pi * points[:, :1])
-    readings = pgt.Observations.from_arrays(points, u, coords=("x", "t"), fields=("u",))
-    pde = Heat(0.01)
-    scaling = Scaling.fit(readings, DOMAIN)
-    model = pgt.PGT(
-        scaling, pde.kernel(), width=4, blocks=1, heads=1, decoder_width=4, decoder_layers=1
-    )
-    problem = Problem.build(readings, pde, (), DOMAIN, scaling)
-    settings = Polish(iterations=20, points=16, weights="all", fresh=0.5)
-    after, _, (stage, *_), _ = polish(
-        model, pde, problem, settings, readings.take(np.zeros(0, int))
-    )
-    costs = stage.costs
-    assert costs[-1] < 0.1 * costs[0]
-    old, new = (jax.tree.leaves(m.network.embed_value)[0] for m in (model, after))
-    assert np.abs(np.asarray(old) - np.asarray(new)).max() > 1e-4
