@@ -151,17 +151,18 @@ def main():
             f"({whole['cpu_seconds']:.0f} s)",
             flush=True,
         )
+        result = {
+            "settings": {"readings": READINGS, "noise": NOISE, "seed": arguments.seed},
+            "equations": len(rows),
+            "named_first": right,
+            "left_alone": clean,
+            "cases": rows,
+            "made_with": provenance(),
+        }
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(result, indent=1, default=float) + "\n"
+        (arguments.out / "discovery.json").write_text(text, encoding="utf-8")
     print(f"named first: {right} of {len(rows)}; no false term: {clean} of {len(rows)}")
-    result = {
-        "settings": {"readings": READINGS, "noise": NOISE, "seed": arguments.seed},
-        "named_first": right,
-        "left_alone": clean,
-        "cases": rows,
-        "made_with": provenance(),
-    }
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    path = arguments.out / "discovery.json"
-    path.write_text(json.dumps(result, indent=1, default=float) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

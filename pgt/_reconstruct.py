@@ -18,6 +18,7 @@ from jaxtyping import Int
 
 from pgt.core.arguments import Count, Positive, Seed
 from pgt.core.checked import checked
+from pgt.core.devices import is_first_host
 from pgt.core.errors import InputError, warn_of
 from pgt.core.files import require_writable
 from pgt.core.folder_lock import lock_folder
@@ -238,6 +239,8 @@ def run_plan(
     The seconds count from `began` on the monotonic clock, by default from now.
     """
     began = time.monotonic() if began is None else began
+    if checkpoint and not is_first_host():  # the first host writes, the others read
+        return _run_timed(plan, Path(checkpoint), False, began)
     if checkpoint:
         require_writable(Path(checkpoint), "write another checkpoint=")
         with lock_folder(Path(checkpoint), below=True):
@@ -302,7 +305,8 @@ class Continuation:
             training=candidate.training, error_bars=candidate.error_bars, seed=plan.seed,
             rows=self._held_out_among(new, order),
         )  # fmt: skip
-        outcome = fit_task(task, progress=progress, earlier=self.earlier)
+        fit = partial(fit_task, progress=progress, earlier=self.earlier)
+        task, outcome = fit_with_sensors(fit, task)
         record = [plan.described()[0] | {"outcome": "continued with more readings"}]
         return _timed(_Answer(task, outcome, field_errors(outcome, task), record), plan, began)
 

@@ -33,16 +33,16 @@ def doubts_are_messages() -> Iterator[None]:
 
     A command may read a file twice, and would otherwise repeat the doubt.
     """
-    as_before, said = warnings.showwarning, set()
+    show_other, printed = warnings.showwarning, set()
 
     def show(message, category, *place):
-        if issubclass(category, DoubtWarning) and str(message) in said:
+        if issubclass(category, DoubtWarning) and str(message) in printed:
             return
         if issubclass(category, DoubtWarning):
-            said.add(str(message))
+            printed.add(str(message))
             console(stderr=True).print(f"pgt: {message}", style="yellow", soft_wrap=True)
         else:
-            as_before(message, category, *place)
+            show_other(message, category, *place)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", DoubtWarning)

@@ -59,7 +59,7 @@ def init(
             from pgt.runs.init import from_files
 
             how = {"sensors": sensors, "columns": columns, "dialect": dialect}
-            text, said = from_files(files, equation or [], named, output, **how)
+            text, summary = from_files(files, equation or [], named, output, **how)
         else:
             from pgt.config.template import template
 
@@ -67,10 +67,10 @@ def init(
             if not words:
                 raise InputError("name an equation, such as heat, or files with --from.")
             text = template(words if len(words) > 1 else words[0])
-            said = "name your file of readings in it"
+            summary = "name your file of readings in it"
         with in_one_piece(output) as path:
             path.write_text(text, encoding="utf-8")
-    typer.echo(f"{output}: {said}, then `pgt check {output}`.")
+    typer.echo(f"{output}: {summary}, then `pgt check {output}`.")
 
 
 def _require_no_run_file(words: list[str]) -> None:
@@ -149,11 +149,13 @@ def fit(
                 run, output, resume=resume, seconds=seconds, say=printed.print, folds=folds,
                 overwrite=overwrite,
             )  # fmt: skip
-    coefficients = [f"Learnt: {name} = {said}." for name, said in coefficient_texts(result).items()]
+    coefficients = [
+        f"Learnt: {name} = {value}." for name, value in coefficient_texts(result).items()
+    ]
     if coefficients and not known_intervals(result):
         coefficients.append('For their intervals write a table [error_bars], name = "ensemble".')
-    said = which_model(result.summary), how_it_ended(result.summary)
-    for line in (*expected_errors(verdict), *coefficients, *said):
+    outcome = which_model(result.summary), how_it_ended(result.summary)
+    for line in (*expected_errors(verdict), *coefficients, *outcome):
         printed.print(line, soft_wrap=True, highlight=False)
     in_turn = is_left_out_in_turn(verdict, result.observations, result.held_out)
     if len(result.observations):
@@ -221,7 +223,7 @@ def report(folder: RunFolder) -> None:
 
 
 def info(folder: RunFolder) -> None:
-    """What a run is: its equation and readings, the fit and how far to trust it."""
+    """Describe a run: its equation and readings, the fit and how far to trust it."""
     from pgt.runs.predict import info as describe
 
     with mistakes_are_messages():

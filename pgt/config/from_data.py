@@ -75,7 +75,7 @@ def in_fitting_units(found: Survey, about: About) -> Survey:
     needed unit is not known, or is of another kind.
     """
     table = found.table
-    values, units, said = dict(table.values), dict(table.units), list(table.notes)
+    values, units, notes = dict(table.values), dict(table.units), list(table.notes)
     given = {name: unit for name, unit in units.items() if unit.strip() != "1"}
     names = dict(zip(about.measured, about.measured, strict=True))
     fitting = fitting_units(about, found.coords, given, names) if about.equation else {}
@@ -84,6 +84,6 @@ def in_fitting_units(found: Survey, about: About) -> Survey:
         if scale is None or scale == (1.0, 0.0) or name not in values:
             continue
         values[name] = values[name] * scale[0] + scale[1]
-        said.append(f"{name} converted from {given[name]} to {needed}")
+        notes.append(f"{name} converted from {given[name]} to {needed}")
         units[name] = str(needed)
-    return replace(found, table=replace(table, values=values, units=units, notes=tuple(said)))
+    return replace(found, table=replace(table, values=values, units=units, notes=tuple(notes)))

@@ -14,13 +14,14 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
+from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from pgt.core.errors import InputError
 
 # The name of the axis of the mesh along which rows are divided.
 ROWS = "rows"
-# A host that is not heard of for so many seconds ends the run; with fewer a slow network ends it.
+# The other hosts end when one is silent for so many seconds; with fewer, a slow network ends a run.
 SECONDS_UNTIL_HOST_IS_LOST = 30
 # Variables of the launchers by which JAX finds the other hosts by itself.
 LAUNCHERS = {"SLURM_STEP_NUM_TASKS": "SLURM", "OMPI_COMM_WORLD_SIZE": "Open MPI"}
@@ -123,6 +124,27 @@ def join_hosts(address: str | None = None, count: int | None = None, number: int
         )
     except (ValueError, RuntimeError) as error:
         raise InputError(f"the hosts could not be connected: {error}") from None
+
+
+def sum_over_hosts(array: np.ndarray) -> np.ndarray:
+    """The sum of an array over all hosts, on each of them.
+
+    >>> sum_over_hosts(np.ones(2)).tolist()
+    [1.0, 1.0]
+    """
+    if jax.process_count() == 1:
+        return array
+    with jax.enable_x64(True):
+        return np.asarray(process_allgather(array)).sum(axis=0)
+
+
+def rows_of_hosts(tree: Any, sharding: NamedSharding | None) -> Any:
+    """The tree whose arrays have the rows of all hosts, each of which gives as many; unchanged on one."""
+    if sharding is None or jax.process_count() == 1:
+        return tree
+    return jax.tree.map(
+        lambda leaf: jax.make_array_from_process_local_data(sharding, np.asarray(leaf)), tree
+    )
 
 
 def is_first_host() -> bool:

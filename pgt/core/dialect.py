@@ -14,7 +14,7 @@ SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces"
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a table is written; for a setting that is None the reader decides by the file.
+    """The format of a table; for a setting that is None the reader decides by the file.
 
     Attributes
     ----------

@@ -231,7 +231,7 @@ class Observations(eqx.Module):
 
     @checked
     def read(self, field: Callable) -> Float[np.ndarray, "*k n c"]:
-        """What these sensors would read of a field; box readings are averages over their boxes.
+        """The readings that these sensors would take of a field; box readings are averages over boxes.
 
         `field` maps points (m, d) to values (m, c), or to those of many fields, (k, m, c).
 
@@ -314,7 +314,11 @@ class Observations(eqx.Module):
             if own != others and not (name == "units" and not (own and others)):
                 raise InputError(f"the other readings have the {name} {others}; give them {own}.")
         units = self.units or other.units
-        both = [replace(self, units=units), replace(other, units=units)]
+        if other.sensors not in (self.sensors, Sensors()):
+            raise InputError(
+                "the other readings have other `sensors`; give them the same, or none."
+            )
+        both = [replace(one, units=units, sensors=self.sensors) for one in (self, other)]
         if self.half_width is not None or other.half_width is not None:
             both = [
                 one if one.half_width is not None else replace(one, half_width=0.0 * one.points)

@@ -89,6 +89,16 @@ class ReadingStream:
         for number in range(len(self.parts)) if order is None else order:
             yield self._loaded(number)
 
+    def of_this_host(self) -> "ReadingStream":
+        """The parts that this host reads, of several that share a run; all of them on a single one."""
+        hosts = jax.process_count()
+        if len(self.parts) < hosts:
+            raise InputError(
+                f"the readings are in {len(self.parts)} part(s), fewer than the {hosts} hosts: write "
+                "them in smaller files or row groups, or start fewer processes."
+            )
+        return replace(self, parts=self.parts[jax.process_index() :: hosts])
+
     def part(self, rows: int, seed: int) -> "ReadingStream":
         """Randomly chosen parts with at least `rows` readings together, or all of them."""
         order = np.random.default_rng(seed).permutation(len(self.parts))

@@ -80,7 +80,7 @@ class Sensors:
     @property
     def stated(self) -> dict[Kind, float]:
         """The prior standard deviations that are given, by effect."""
-        sizes = {kind: getattr(self, kind) for kind in KINDS}
+        sizes: dict[Kind, float | None] = {kind: getattr(self, kind) for kind in KINDS}
         return {kind: float(size) for kind, size in sizes.items() if size is not None}
 
     @property

@@ -184,7 +184,7 @@ def candidates(
                 full[inside] = shape / spread[column]
                 candidate = Candidate(effect, full, deviation, kind in stated)
                 if candidate.key in known:
-                    effect = known[candidate.key]
+                    effect = replace(effect, value=known[candidate.key].value)
                     candidate = candidate._replace(effect=effect)
                 yield candidate
 
@@ -324,7 +324,7 @@ class _Scale:
         )
         products = self.products[:-1, -1] / factor - cross @ mean
         total = (self.products[-1, -1] - self.products[list(chosen), -1] @ mean) / factor
-        return squares, products, total
+        return np.maximum(squares, 0.0), products, max(float(total), TINY)
 
     def _gain(self, chosen: Sequence[int], covariance, factor, rest):
         """The change of the log-evidence by effects and the common factor."""

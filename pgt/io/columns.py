@@ -1,4 +1,4 @@
-"""What every reader returns: columns by name; and arrays as numbers or dates."""
+"""The columns by name that every reader returns, and arrays as numbers or dates."""
 
 import json
 from collections.abc import Iterable, Sequence

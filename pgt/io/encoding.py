@@ -146,6 +146,8 @@ def _detect_encoding(file: io.BufferedIOBase, limit: int | None) -> str:
     """
     start = chunk = file.read(_CHUNK_BYTES)
     found = next((e for mark, e in BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
+    if found is None and b"\0" in start[:2]:
+        raise InputError("the text seems to be UTF-16 without a byte order mark; save it as UTF-8.")
     decoder, size, is_utf8 = codecs.getincrementaldecoder("utf-8")(), 0, True
     while chunk:
         size += len(chunk)

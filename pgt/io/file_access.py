@@ -43,7 +43,7 @@ def name_file_in_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def wrap_library_errors(kind: str) -> Iterator[None]:
-    """Whatever a file library raises on a broken file becomes an `InputError`."""
+    """A context in which all errors that a library raises for a broken file become an `InputError`."""
     try:
         yield
     except InputError:

@@ -1,4 +1,4 @@
-"""What a column heading says: a name, a unit, and the position of the sensor.
+"""The parts of a column heading: a name, a unit, and the position of the sensor.
 
 "x [m]", "T (°C)", "p / kPa", "u, m/s" and "T_degC" have a unit, "T@x=0.1" and "TC1 (x=0.1 m)" a position.
 """

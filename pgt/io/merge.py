@@ -47,7 +47,11 @@ def merge_tables(
         if column.dtype.kind == "M":
             values[name], origin[name] = _count_dates(name, column, targets, notes)
     unit_by_name = {name: unit for name, (unit, _) in targets.items() if unit}
-    if "t" in values and "t" not in origin and (note := _note_epoch(values["t"])):
+    if (
+        "t" in values
+        and "t" not in origin
+        and (note := _note_epoch(values["t"], unit_by_name.get("t")))
+    ):
         notes[note] = None
     for name, start in origin.items():  # the notation of CF, so that results can be read as dates
         unit = unit_by_name.get(name, "s")
@@ -161,12 +165,22 @@ def _merge_lines(tables: Sequence[Columns], files: Sequence[str]) -> np.ndarray 
     return np.array(named, object)
 
 
-def _note_epoch(times: np.ndarray) -> str | None:
-    """A note on times that seem to count from 1970, because they then lie between 1990 and 2050."""
+# By notation of a time axis, the numbers that times between 1990 and 2050 have there.
+EPOCHS = {
+    "seconds since 1970-01-01": (6.3e8, 2.5e9),
+    "milliseconds since 1970-01-01": (6.3e11, 2.5e12),
+    "days since 1899-12-30": (32_874.0, 54_789.0),  # as Excel counts
+}
+
+
+def _note_epoch(times: np.ndarray, unit: str | None = None) -> str | None:
+    """A note on times that seem to count from an epoch; None where they count from zero."""
     finite = times[np.isfinite(times)]
-    for name, scale in {"seconds": 1.0, "milliseconds": 1e3}.items() if finite.size else ():
-        if 6.3e8 * scale < finite.min() and finite.max() < 2.5e9 * scale:
-            return f"t may count from 1970: if so, write units = {{t = '{name} since 1970-01-01'}}"
+    for name, (low, high) in EPOCHS.items() if finite.size else ():
+        is_far = np.ptp(finite) < 0.05 * finite.min() or not name.startswith("days")
+        is_possible = is_far and not (unit and name.startswith("days"))
+        if low < finite.min() and finite.max() < high and is_possible:
+            return f"t may count from {name[-10:-6]}: if so, write units = {{t = '{name}'}}"
     return None
 
 
@@ -177,7 +191,11 @@ SENTINELS = (
     -32768.0, -99999.0, -999999.0, -2147483648.0, 9999.0, 9999.9, 9999.99, 32767.0, 65535.0, 99999.0,
     999999.0, 2147483647.0, 1e20,
 )  # fmt: skip
-MIN_HUGE_SENTINEL = 1e30  # fill values of archives and overflows of meters are at least as large
+# Fill values of archives, overflows of meters, and the largest float32, of either sign.
+HUGE_SENTINELS = (
+    1e30, 1e32, 1e33, 9.99e33, 1e34, 1e35, 1e36, 9.969209968e36, 1e37, 9.9e37, 9.91e37, 1e38,
+    3.4028235e38,
+)  # fmt: skip
 # These may also be readings, as a pressure of 999 hPa; they count only where no reading is plausible.
 UNLIKELY_SENTINELS = (999.0, 999.9, 999.99, -999.25, -127.0, -99.0, -99.9, 6999.0, 7999.0, -888.88)
 # Sentinels of buoys and archives that may be percentages: an error makes the user decide.
@@ -205,7 +223,9 @@ def hide_sentinels(
 def _find_sentinels(name: str, values: np.ndarray) -> np.ndarray:
     """Which values are sentinels; raises where one may also be a reading."""
     candidates = np.isin(values, SENTINELS + UNLIKELY_SENTINELS + AMBIGUOUS_SENTINELS)
-    candidates |= np.isfinite(values) & (np.abs(values) >= MIN_HUGE_SENTINEL)
+    large = np.flatnonzero(np.isfinite(values) & (np.abs(values) >= min(HUGE_SENTINELS)))
+    sizes = np.abs(values[large])[:, None]
+    candidates[large] = np.isclose(sizes, HUGE_SENTINELS, rtol=1e-6, atol=0).any(axis=1)
     readings = values[np.isfinite(values) & ~candidates]
     if not candidates.any() or not readings.size:
         return np.zeros_like(candidates)

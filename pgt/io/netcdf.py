@@ -231,7 +231,7 @@ def _is_readable(name: str, kind: np.dtype) -> bool:
 
 
 def _cf_name(name: str, attributes: Mapping[str, Any]) -> str:
-    """What the attributes of a variable say it is in the terms of CF; else its name."""
+    """The name that the attributes of CF imply for a variable, such as "time"; else its own name."""
     if any(is_axis_alias(name, axis) for axis in CARTESIAN):
         return name
     standard, axis = (str(attributes.get(key, "")) for key in ("standard_name", "axis"))

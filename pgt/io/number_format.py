@@ -47,7 +47,7 @@ class NumberFormat:
 
     @property
     def notes(self) -> list[str]:
-        """What is unusual about the numbers; decimal points are not."""
+        """Notes on decimal commas and on marks between thousands."""
         names = {",": "commas", ".": "points"}
         found = ["decimal commas"] if self.decimal == "," else []
         return found + ([f"{names[self.thousands]} between thousands"] if self.thousands else [])

@@ -1,4 +1,4 @@
-"""What files of readings hold, as far as headings and cells show it: the start of a run file.
+"""A survey of files of readings, from headings and cells: the basis of a run file.
 
 The roles of the columns are guessed (column_roles.py). Where one stays unclear, an error says what to
 write.
@@ -57,7 +57,7 @@ ARRAY_NAME_READERS: dict[str, Callable[[Path], ArrayNames]] = {
 
 @dataclass(frozen=True)
 class Survey:
-    """What was found: names as the equation uses them, and the names in the file where they differ."""
+    """The contents of files: names as the equation uses them, and those in the file that differ."""
 
     files: tuple[Path, ...]
     sensors: Path | None
@@ -101,7 +101,7 @@ def survey(
     axes: Sequence[str] = (),
     axes_in_order: bool = False,
 ) -> Survey:
-    """What files of readings hold.
+    """The survey of files of readings.
 
     `measured` are the fields of an equation, if one is known, and `axes` its coordinates;
     `axes_in_order` maps the axes of space in the files to x, y and z in this order.

@@ -202,10 +202,10 @@ def _day_month_order(texts: pd.Series, first: re.Match, name: str, dates: str | 
 
 def _clock_seconds(texts: pd.Series, name: str, heading: str) -> pd.Series:
     """Times without a date, in seconds."""
-    told = _TWO_PARTS.search(heading)
-    if told and told["hours"]:
+    given_format = _TWO_PARTS.search(heading)
+    if given_format and given_format["hours"]:
         texts = texts.str.replace(r"^(-?\d+:\d{2})$", r"\1:00", regex=True)
-    elif told:
+    elif given_format:
         texts = texts.str.replace(r"^(-?)(\d{1,2}:\d{2}(?:\.\d+)?)$", r"\g<1>0:\2", regex=True)
     parts = texts.str.extract(r"^-?(\d+):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s*([AP]M)?$")
     if parts[2].isna().any():

@@ -90,7 +90,7 @@ class Window:
         self.length, self.horizon, self.max_readings = length, horizon, max_readings
         self.start = self.first_start = float(self.domain.bounds("t")[0])
         self.now = self.start
-        self.waiting: Observations | None = None
+        self.readings: Observations | None = None  # those that the window holds
         self.result: Reconstruction | None = None
 
     @property
@@ -111,23 +111,19 @@ class Window:
         if not len(new):
             return self.result
         self.now = max(self.now, float(times.max()))
-        is_full = self._count() + len(new) > self.max_readings
-        if self.result is not None and self.now + self.horizon <= self.end and not is_full:
+        held = new if self.readings is None else self.readings.joined(new)
+        is_over = self.now + self.horizon > self.end or len(held) > self.max_readings
+        self.readings = self._moved(held) if is_over else held
+        if self.result is not None and self._is_current():
             self.result = self.result.update(new, progress=False)
-            return self.result
-        readings = new if (known := self._readings()) is None else known.joined(new)
-        readings = (
-            self._moved(readings) if is_full or self.now + self.horizon > self.end else readings
-        )
-        self.waiting = readings
-        if len(readings) >= MIN_READINGS:
-            self.result, self.waiting = self._fit(readings), None
+        elif len(self.readings) >= MIN_READINGS:
+            self.result = self._fit(self.readings)
         return self.result
 
     def forecast(self) -> Forecast | None:
-        """The error of the field at the horizon; None before the first fit."""
+        """The error of the field at the horizon; None before the first fit of this window."""
         result, t = self.result, self.now + self.horizon
-        if result is None:
+        if result is None or not self._is_current():
             return None
         positions: dict[str, Any] = {
             axis: FORECAST_POSITIONS for axis in result.domain.axes if axis != "t"
@@ -143,6 +139,10 @@ class Window:
         return Forecast(t, {n: float(np.sqrt((half**2).mean())) for n, half in halves.items()})
 
     # ------------------------------------------------------------------------------ inside
+
+    def _is_current(self) -> bool:
+        """Whether the result is that of this window, and not of an earlier one."""
+        return self.result is not None and self.result.domain.bounds("t")[0] == self.start
 
     def _moved(self, readings: Observations) -> Observations:
         """The readings of a new window, after moving it."""
@@ -174,15 +174,6 @@ class Window:
                 raise
         settings["error_bars"] = None
         return reconstruct(readings, self.pde, moved, conditions, **settings)
-
-    def _readings(self) -> Observations | None:
-        if self.result is None:
-            return self.waiting
-        return self.result.observations.joined(self.result.held_out)
-
-    def _count(self) -> int:
-        known = self._readings()
-        return 0 if known is None else len(known)
 
     def _times(self, readings: Observations) -> np.ndarray:
         return np.asarray(readings.points, float)[:, readings.coords.index("t")]

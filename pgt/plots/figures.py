@@ -269,7 +269,7 @@ def save(
     path: str | os.PathLike,
     dpi: Resolution = 200,
 ) -> Path:
-    """Write a PNG in one piece: whoever looks at `path` sees the old file or the whole new one.
+    """Write a PNG atomically: `path` is the old file or the complete new one.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
+import jax
 import numpy as np
 from jaxtyping import Int
 
@@ -42,7 +43,7 @@ from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bordered
-from pgt.problem.budget import check_memory, polish_settings, with_budget
+from pgt.problem.budget import check_memory, polish_settings, total_seconds, with_budget
 from pgt.problem.field_scales import with_hidden_scales, with_unknown_units, with_wall_scales
 from pgt.problem.losses import Problem
 from pgt.training.settings import Ensemble, ErrorBars, Posterior, Training, member_seeds
@@ -144,6 +145,12 @@ def assemble(
     training = replace(training, hold_out_by=held_out_by(observations, training))
     if stream is not None:
         check_streamed(training, error_bars)
+    if jax.process_count() > 1 and total_seconds(training) is not None:
+        raise InputError(
+            "Training(seconds=...): the clocks of several hosts differ, so that they would end at "
+            "different steps; write Training(steps=...).",
+            about="training",
+        )
     seeds = _seeds(error_bars, seed)
     with in_precision(training):
         build_network = model_builder(model, error_bars)

@@ -113,7 +113,10 @@ def with_sensor_errors(result: "Reconstruction", band: xr.Dataset, quantile: flo
     At the place of a sensor that was read, the band is moved by the errors of that sensor. Elsewhere it
     is widened by the spread of the offsets of all sensors, if one was stated.
     """
-    effects = [Effect(**effect) for effect in result.record.get("sensor_effects", ())]
+    effects = [
+        Effect(**{**effect, "place": tuple(effect["place"])})
+        for effect in result.record.get("sensor_effects", ())
+    ]
     if not effects:
         return band
     columns = xr.broadcast(*(band[axis] for axis in AXES if axis in band.coords))

@@ -58,7 +58,7 @@ def all_sections(data: ReportData, attempts: Attempts) -> list[tuple[str, str, s
 
 def summary(data: ReportData) -> str:
     verdict, tables = data.verdict, data.tables
-    answer = {True: "Yes.", False: "No.", None: "Cannot be told."}[verdict.converged]
+    answer = {True: "Yes.", False: "No.", None: "Unknown."}[verdict.converged]
     parts = [
         _equation(data),
         _cards(data),

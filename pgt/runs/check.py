@@ -100,8 +100,8 @@ def describe(run: RunFile, parts: Parts, plan: Plan) -> list[tuple[str, str]]:
     learnt += [f"{name}({state.field})" for name, state in states.items()]
     rows.append(("learnt coefficients", ", ".join(learnt) or "none"))
     if functions := functions_of(task.pde):
-        said = [f"{name}({', '.join(f.axes)})" for name, f in functions.items()]
-        rows.append(("unknown functions", ", ".join(said)))
+        notes = [f"{name}({', '.join(f.axes)})" for name, f in functions.items()]
+        rows.append(("unknown functions", ", ".join(notes)))
     if wanted := coefficient_units(pde, units):
         rows.append(("coefficients are in", ", ".join(f"{n}: {u}" for n, u in wanted.items())))
     rows.append(("conditions", ", ".join(c.kind for c in task.problem.conditions) or "none"))
@@ -198,7 +198,7 @@ def _held_out(readings: Observations, task: Task) -> str:
     if not len(task.held_out) and not task.model.is_trained:
         return "nothing: each reading is predicted from all the others"
     if not len(task.held_out):
-        return "nothing: no error can be told"
+        return "nothing: no error can be stated"
     count = f"{len(task.held_out)} of {len(readings)} readings"
     groups = held_out_groups(readings, task.training, task.domain)
     if groups is None:
@@ -220,7 +220,7 @@ def _budget(task: Task) -> str:
 
 
 def _how_solved(task: Task) -> str:
-    """How a model without training steps is computed."""
+    """The way in which a model without training steps is computed."""
     if isinstance(task.model, Solver) and not len(task.problem.observations):
         return "solved on a mesh"
     if not isinstance(task.model, Features):

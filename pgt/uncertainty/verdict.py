@@ -297,7 +297,7 @@ def _large_residuals(evidence: Evidence) -> Doubts:
                 "large_residual",
                 f"The equation {name} {how}: {percent(share)} of the size of its terms is left over. "
                 "Either the fit is not good enough, or the equation, its coefficients or its units do "
-                "not describe what was read.",
+                "not describe what was read; `pgt discover` looks for a missing term.",
                 {"equation": name, "share": share},
                 is_grave=share > MAX_RELATIVE_MISFIT,
             )
@@ -480,7 +480,8 @@ def _worse_than_interpolation(errors: Mapping[str, HeldOutError]) -> Doubts:
                 "worse_than_interpolation",
                 f"{name}: interpolation without physics (a Gaussian process) predicts the held-out "
                 f"readings better, {percent(theirs)} of their spread against {percent(ours)}, {chance}. "
-                "Check equation, coefficients and units, or train for longer.",
+                "Check equation, coefficients and units, or train for longer; `pgt discover` looks for "
+                "a missing term.",
                 {
                     "field": name,
                     "of_spread": ours,

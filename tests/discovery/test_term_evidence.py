@@ -68,3 +68,18 @@ def test_evidence_is_a_gaussian_density_in_closed_form(evidence):
     mean = np.linalg.solve(precision, columns.T @ evidence.values / noise)
     # The prior's scale differs from 1, which hardly moves a coefficient that readings determine.
     assert mean[-1] * evidence.scales[0] == pytest.approx(found.coefficients[0], abs=1e-3)
+
+
+def test_error_bars_hold_the_field_where_the_equation_is_wrong(readings):
+    """The discrepancy of the heat equation is the missing term, and the band of u holds the truth."""
+    law = ExtendedEquation(pgt.Equation("u_t = 0.05*u_xx"), discrepancy=True)
+    result = pgt.reconstruct(
+        readings, law, LINE, CONDITIONS, method="solver", error_bars=pgt.Posterior(),
+        progress=False,
+    )  # fmt: skip
+    truth = pgt.solve("u_t = 0.05*u_xx - 0.5*u^2", LINE, CONDITIONS).grid(x=15, t=15).u
+    band = result.band(x=15, t=15)
+    inside = (band.u_lower <= truth) & (truth <= band.u_upper)
+    assert 0.75 < float(inside.mean()) <= 1.0
+    source, missing = band.discrepancy, -0.5 * truth**2
+    assert float(((source - missing) ** 2).mean() ** 0.5) < 0.2 * float((missing**2).mean() ** 0.5)

@@ -56,6 +56,14 @@ def test_damage_is_said(tmp_path, data, message):
         lines(path)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_wide_characters_need_a_mark(tmp_path, encoding):
+    path = tmp_path / "a.csv"
+    path.write_bytes("x;T\n1;2\n".encode(encoding))
+    with pytest.raises(InputError, match="UTF-16 without a byte order mark"):
+        lines(path)
+
+
 def test_a_line_without_end_is_refused_early(tmp_path, monkeypatch):
     monkeypatch.setattr(encoding, "MAX_LINE_CHARACTERS", 100)
     path = tmp_path / "a.csv"

@@ -9,6 +9,7 @@ from pgt.core.errors import InputError
 from pgt.io import read_columns
 from pgt.io.columns import Columns
 from pgt.io.merge import (
+    _note_epoch,
     hide_sentinels,
     merge_tables,
 )
@@ -56,6 +57,7 @@ MOMENT = 1710237600.0  # 2024-03-12 10:00 UTC
     [
         (MOMENT, 60.0, "seconds since 1970-01-01"),
         (1e3 * MOMENT, 6e4, "milliseconds since 1970-01-01"),
+        (MOMENT / 86400 + 25569, 1 / 1440, "days since 1899-12-30"),
     ],
 )
 def test_what_is_said_can_be_written(tmp_path, first, step, unit):
@@ -66,6 +68,13 @@ def test_what_is_said_can_be_written(tmp_path, first, step, unit):
     said = read_columns(path, **names, units={"t": unit})
     assert said.units["t"].endswith(unit.partition(" ")[2])
     assert not any("may" in word for word in said.notes)
+
+
+@pytest.mark.parametrize(
+    ("times", "unit"), [([0.0, 1e9], None), ([45363.0, 45364.0], "h"), ([], None)]
+)
+def test_other_times_raise_no_doubt(times, unit):
+    assert _note_epoch(np.array(times, float), unit) is None
 
 
 @pytest.mark.parametrize("number", [-9999.0, -999.9, 1e30, -1e30, 9.9e37, 99999.0, -99.99])
@@ -82,6 +91,7 @@ def test_sentinels_are_hidden_and_counted(number):
         [0.0, 5e4, 99999.0, 2e5],
         [101325.0, 99999.0, 99990.0],
         [1e30, 1e30],
+        [20.5, 1e308],
         [-9999.0],
         [1.0, np.nan, 3e25],
     ],

@@ -71,6 +71,10 @@ def test_the_error_of_a_forecast_without_draws_is_that_of_the_field():
     found.add(readings(0, 0.5, 20))
     assert found.result.members is None
     assert found.forecast().error["u"] < 1e-4
+    # After a gap there are too few readings for a new field; the last one stays.
+    assert found.add(readings(5, 5.1, 3)).domain.bounds("t") == (0.0, 1.2)
+    assert found.forecast() is None
+    assert found.add(readings(5.1, 5.2, 20)).domain.bounds("t")[0] > 4
 
 
 def test_a_domain_without_time_is_refused():

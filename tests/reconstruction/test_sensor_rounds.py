@@ -50,29 +50,37 @@ def test_a_run_file_states_offsets_and_the_result_names_the_wrong_sensor(tmp_pat
         method = "solver"
         observations = {file = "readings.csv", coords = ["x", "t"], fields = ["u"]}
         domain = {x = [0, 1], t = [0, 1]}
-        sensors = {offset = 0.01, gain = 0}
+        sensors = {offset = 0.02, gain = 0, drift = 0, clock = 0}
+        error_bars = {name = "posterior", samples = 16}
         output = {grid = {x = 3, t = 3}, formats = ["csv"]}
         [pde]
         equations = ["u_t = D*u_xx"]
         D = {unknown = true, initial = 0.05, positive = true}
         [[conditions]]
         kind = "initial"
-        values = {u = "sin(pi*x)"}
+        u = "sin(pi*x)"
         [[conditions]]
         kind = "dirichlet"
         axis = "x"
-        values = {u = 0}
+        u = 0
         """)
     done = CliRunner().invoke(app, ["fit", str(tmp_path / "run.toml"), "-o", str(tmp_path / "out")])
-    assert (tmp_path / "out" / "metrics.json").exists(), done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())
     assert "drifting_sensors" in metrics["doubt_kinds"]
-    table = pgt.Reconstruction.load(tmp_path / "out").sensor_errors()
+    result = pgt.Reconstruction.load(tmp_path / "out")
+    table = result.sensor_errors()
     assert sorted(table["x"]) == pytest.approx(PLACES)
     assert set(table["effect"]) == {"offset"}
     worst = table.loc[table["value"].abs().idxmax()]
     assert worst["x"] == pytest.approx(PLACES[1])
     assert worst["value"] == pytest.approx(0.1, abs=0.02)
+    # The wrong sensor will read too much again; a sensor elsewhere may have an offset, too.
+    band = result.band({"x": [PLACES[1], 0.33], "t": [0.5, 0.5]}, of="reading")
+    expected = truth(np.array([PLACES[1], 0.33]), 0.5) + np.array([0.1, 0.0])
+    np.testing.assert_allclose(band["u"], expected, atol=0.02)
+    here, elsewhere = (band["u_upper"] - band["u"]).to_numpy()
+    assert elsewhere > np.hypot(here, 1.645 * 0.02)
 
 
 def test_a_late_clock_is_found_and_the_field_is_that_of_right_sensors():

@@ -24,7 +24,7 @@ def test_the_verdict_is_printed_as_it_is():
     for converged, answer, card in (
         (True, "Yes. So it is.", "converged yes"),
         (False, "No. So it is.", "converged no"),
-        (None, "Cannot be told. So it is.", "converged not known"),
+        (None, "Unknown. So it is.", "converged not known"),
     ):
         verdict = Verdict(converged, "So it is.", errors, doubts)
         text = text_of(replace(cases.heat(), verdict=verdict))

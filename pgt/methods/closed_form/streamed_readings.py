@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Float
 
+from pgt.core.devices import sum_over_hosts
 from pgt.core.machine import blas_threads
 from pgt.data.observations import Observations
 from pgt.data.reading_stream import ReadingStream
@@ -44,13 +45,16 @@ def compress(
     sums = [_Sums(fit, task) for fit in fits]
     total, done = max(len(stream), 1), 0
     with blas_threads(sums[0].gram.shape[1]):
-        for chunk in stream.chunks():
+        for chunk in stream.of_this_host().chunks():
             for start in range(0, len(chunk), BLOCK_ROWS):
                 block = chunk.take(np.arange(start, min(start + BLOCK_ROWS, len(chunk))))
                 for part in sums:
                     part.add(block)
                 done += len(block)
                 report(done / total)
+    for part in sums:
+        part.gram, part.count = sum_over_hosts(part.gram), sum_over_hosts(part.count)
+        part.log_sigma = float(sum_over_hosts(np.array(part.log_sigma)))
     return [part.compressed() for part in sums]
 
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool
 
-from pgt.core.devices import on_every_device, on_this_host
+from pgt.core.devices import on_every_device, on_this_host, rows_of_hosts
 from pgt.core.progress import ProgressBar
 from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
@@ -76,7 +76,7 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
     while not logbook.stopped:
         clock, count = _next_run(logbook, state, training)
         if pools is not None:
-            program = program.with_pool(next(pools))
+            program = program.with_pool(rows_of_hosts(next(pools), sharding))
         next_state, summary = program.run(state, clock, count)
         state = accept_finite(state, next_state, summary.finite)
         logbook.seconds = time.monotonic() - began
@@ -103,8 +103,12 @@ def _pools(task: Task, steps_done: int) -> Generator[Observations] | None:
     """Shuffled readings for the batches of each run of steps; None where all readings are in memory."""
     if task.stream is None:
         return None
-    size = task.training.batch * task.training.check_every
-    return task.stream.shuffled(min(size, len(task.stream)), task.seeds[0] + steps_done)
+    hosts, sharding = jax.process_count(), task.problem.sharding
+    devices = 1 if sharding is None else sharding.mesh.size
+    size = min(task.training.batch * task.training.check_every, len(task.stream)) // hosts
+    size = max(size // devices, 1) * devices
+    seed = task.seeds[0] + hosts * steps_done + jax.process_index()
+    return task.stream.of_this_host().shuffled(size, seed)
 
 
 def _untrained(model: AbstractFieldModel, task: Task) -> Fit:

@@ -38,6 +38,9 @@ from pgt.nn.scaling import Scaling
 # The number of modes of a function along an axis, by the number of its axes. The minimum suffices for the
 # usual lengths, the maximum limits the time of a fit.
 MIN_MODES, MAX_MODES = {1: 24, 2: 10}, {1: 96, 2: 10}
+# The number of modes along each axis of a function of all coordinates in the equation. More resolve a
+# source that varies faster, such as the square of a slope; the time of a fit grows as their square.
+FUNCTION_MODES = 16
 # The number of modes is this number divided by the length in half extents. Further modes have next to no
 # prior variance.
 MODES_BY_LENGTH = 4.0
@@ -161,7 +164,7 @@ class Unknowns:
         """Append an unknown function; `order` is that of its time derivative."""
         domain = self.problem.domain
         lines = tuple(
-            Line(*domain.bounds(a), self._mode_count(a, len(axes)), a in domain.periodic)
+            Line(*domain.bounds(a), self._mode_count(what, a, len(axes)), a in domain.periodic)
             for a in axes
         )
         moves = isinstance(what, OpenValue) and self.problem.order_in_time(what.field) > 0
@@ -178,9 +181,11 @@ class Unknowns:
         self.parts.append(Part(what, lines, axes, columns, unit, kind, moves))
         self.count += size
 
-    def _mode_count(self, axis: str, count: int) -> int:
+    def _mode_count(self, what, axis: str, count: int) -> int:
         """The number of modes along one axis of a function of `count` axes."""
         count = max(min(count, 2), 1)
+        if isinstance(what, FunctionValue) and count > 1:
+            return FUNCTION_MODES
         wanted = MODES_BY_LENGTH / self.lengths.get(axis, np.inf)
         return int(np.clip(np.ceil(wanted), MIN_MODES[count], MAX_MODES[count]))
 
