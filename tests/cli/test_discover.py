@@ -16,7 +16,8 @@ def test_a_missing_source_is_named_and_written(tmp_path):
     rows = [f"{a},{3 * a**2 + e}" for a, e in zip(t, noise, strict=True)]
     table.write_text("\n".join(["t,u", *rows]))
     run.write_text(
-        f'[observations]\nfile = "{table}"\ncoords = ["t"]\nfields = ["u"]\n[domain]\nt = [0, 1]\n[pde]\nequations = ["u_t = 0*u"]\n'
+        f'[observations]\nfile = "{table}"\ncoords = ["t"]\nfields = ["u"]\n'
+        '[domain]\nt = [0, 1]\n[pde]\nequations = ["u_t = 0*u"]\n'
     )
     words = ["discover", str(run), "--only", "--term", "t", "--term", "u", "-o", str(output)]
     result = CliRunner().invoke(app, words)
@@ -32,7 +33,8 @@ def test_a_term_that_cannot_be_read_is_one_message(tmp_path):
     table, run = tmp_path / "r.csv", tmp_path / "run.toml"
     table.write_text("t,u\n0,1\n0.5,2\n1,3\n")
     run.write_text(
-        f'[observations]\nfile = "{table}"\ncoords = ["t"]\nfields = ["u"]\n[domain]\nt = [0, 1]\n[pde]\nequations = ["u_t = 0*u"]\n'
+        f'[observations]\nfile = "{table}"\ncoords = ["t"]\nfields = ["u"]\n'
+        '[domain]\nt = [0, 1]\n[pde]\nequations = ["u_t = 0*u"]\n'
     )
     result = CliRunner().invoke(app, ["discover", str(run), "--term", "k*u"])
     assert result.exit_code == 2, result.output
