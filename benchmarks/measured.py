@@ -328,10 +328,12 @@ def rio_magnetic(data: Path, seconds: float) -> dict:
     given, judged, read = positions[is_line], positions[~is_line], values[~is_line]
     lines = table.line_number.to_numpy()[is_line]
     found = {"ours": equivalent_sources(given, values[is_line], lines, judged, read)}
+    print("ours", json.dumps(found["ours"]), flush=True)  # the others take minutes
     for name, rival in (("verde_spline", verde_spline), ("gaussian_process", flat_process)):
         wall, processor = time.monotonic(), time.process_time()
         predicted = rival(given, values[is_line], judged)
         found[name] = errors_of(predicted, read, wall, processor)
+        print(name, json.dumps(found[name]), flush=True)
     return found
 
 
