@@ -29,6 +29,7 @@ if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type chec
     from pgt._reconstruct import solve as solve
     from pgt.data import Domain as Domain
     from pgt.data import Observations as Observations
+    from pgt.data import Sensors as Sensors
     from pgt.data import sample as sample
     from pgt.models import FNO as FNO
     from pgt.models import PGT as PGT
@@ -79,7 +80,6 @@ if _TYPE_CHECKING:  # the same as _NAMES and _MODULES, for editors and type chec
     from pgt.training import Ensemble as Ensemble
     from pgt.training import Polish as Polish
     from pgt.training import Posterior as Posterior
-    from pgt.training import Stage as Stage
     from pgt.training import Training as Training
     from pgt.uncertainty import Doubt as Doubt
     from pgt.uncertainty import Verdict as Verdict
@@ -89,7 +89,7 @@ _NAMES = {
     "_reconstruct": ("reconstruct", "solve"),
     "reconstruction": ("CrossValidation", "Reconstruction", "cross_validate"),
     "uncertainty": ("Doubt", "Verdict"),
-    "data": ("Domain", "Observations", "sample"),
+    "data": ("Domain", "Observations", "Sensors", "sample"),
     "physics": (
         "Acoustics", "AdvectionDiffusion", "AllenCahn", "Boussinesq", "Burgers", "Darcy",
         "Dirichlet", "Elasticity", "Equation", "Gauge", "Heat", "Helmholtz", "Initial", "Laplace",
@@ -101,7 +101,7 @@ _NAMES = {
         "DeepONet", "FNO", "Features", "Lifted", "PGT", "PINN", "PINNsFormer", "SIREN", "Scaling",
         "Solver", "WIRE",
     ),
-    "training": ("Ensemble", "Polish", "Posterior", "Stage", "Training"),
+    "training": ("Ensemble", "Polish", "Posterior", "Training"),
 }  # fmt: skip
 _MODULES = (
     "datasets", "extend", "families", "io", "kernels", "metrics", "plots", "shapes", "training",
@@ -142,11 +142,9 @@ def _configure_jax():
     """Set what JAX has to know before it is first used, through the environment if it is not imported.
 
     Compiled programs are kept between runs: the second start is many times faster. PGT_NO_CACHE=1
-    switches that off; a folder that was chosen before stays. Arrays that a user's function captures stay
-    constants of the traced program: newer versions of JAX keep them as NumPy arrays, whose type is wrong
-    once double precision is switched on or off.
+    switches that off; a folder that was chosen before stays.
     """
-    settings: dict[str, object] = {"jax_use_simplified_jaxpr_constants": False}
+    settings: dict[str, object] = {}
     if "PGT_NO_CACHE" not in _os.environ and not _has_cache():
         caches = _os.environ.get("XDG_CACHE_HOME") or _os.path.expanduser("~/.cache")
         settings |= {

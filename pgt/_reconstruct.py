@@ -7,23 +7,29 @@ turns that answer, with its stated error, into a `Reconstruction`.
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import Int
 
-from pgt.core.arguments import Positive, Seed
+from pgt.core.arguments import Count, Positive, Seed
 from pgt.core.checked import checked
+from pgt.core.devices import is_first_host
 from pgt.core.errors import InputError, warn_of
 from pgt.core.files import require_writable
 from pgt.core.folder_lock import lock_folder
 from pgt.core.provenance import __version__
 from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
-from pgt.data.observations import Observations
+from pgt.data.observations import Observations, check_limits
+from pgt.data.reading_stream import ReadingStream
+from pgt.data.splits import canonical_order, in_canonical_order
 from pgt.families.networks.pretrained import Pretrained, shipped
+from pgt.methods.closed_form.band_posterior import BandAverage, BandFit
 from pgt.methods.finished_fit import DIVERGED, Fit
 from pgt.methods.plan import Candidate, Plan, choose
 from pgt.methods.solver.forward import TOLERANCE, is_determined
@@ -38,17 +44,19 @@ from pgt.physics.conditions import AbstractCondition, warn_of_overlap
 from pgt.physics.curved_coordinates import at_axis
 from pgt.physics.gauge import fixed_fields
 from pgt.physics.pde import AbstractPDE
-from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem
-from pgt.problem.assembly import ModelChoice, Task
+from pgt.physics.problem_inputs import Governing, Readings, Where, as_problem, as_readings
+from pgt.problem.assembly import ModelChoice, Task, assemble, held_out_rows, match_fields
 from pgt.problem.budget import total_seconds
 from pgt.problem.field_scales import typical_residuals
-from pgt.problem.linearity import linearity
+from pgt.problem.linearity import is_solved_by_one_solve, linearity
 from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.reconstruction.race import NO_SOLUTION, is_better, why_next, with_seconds_left
 from pgt.reconstruction.result import Reconstruction
+from pgt.reconstruction.sensor_rounds import fit_with_sensors
+from pgt.reconstruction.solver_outcome import with_doubts
 from pgt.reconstruction.stated_error import combined_error, correlated_misfits, field_errors
-from pgt.training.settings import ErrorBars, Training
+from pgt.training.settings import Ensemble, ErrorBars, Training
 from pgt.uncertainty.field_error import domain_points
 from pgt.uncertainty.members import Members
 from pgt.uncertainty.outcome import Outcome, with_posterior
@@ -56,7 +64,7 @@ from pgt.uncertainty.outcome import Outcome, with_posterior
 
 @checked
 def reconstruct(
-    observations: Readings | None,
+    observations: Readings | ReadingStream | None,
     pde: Governing,
     domain: Where,
     conditions: Sequence[AbstractCondition] = (),
@@ -69,6 +77,7 @@ def reconstruct(
     seed: Seed = 0,
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
+    devices: Count | None = None,
 ) -> Reconstruction:
     """The continuous field that fits scattered readings and a governing equation.
 
@@ -78,7 +87,8 @@ def reconstruct(
         The readings, the equation that the field obeys, and the domain. Fields of the equation without
         readings are hidden and inferred. Readings may be a DataFrame, Dataset or dict whose columns are
         the coordinates and fields, the equation may be a text, and the domain a dict of bounds. With
-        None in place of readings, the conditions determine the field; see `solve`.
+        None in place of readings, the conditions determine the field; see `solve`. Readings that do not
+        fit into memory are opened by `pgt.data.reading_stream.open_readings`.
     conditions
         The known conditions: `Initial`, `Dirichlet`, `Neumann`, `Periodic`, and `Gauge` for a hidden
         field that the equations do not determine completely.
@@ -104,6 +114,8 @@ def reconstruct(
         A folder that stores the progress; a run that was killed continues from there.
     progress
         Whether to show a progress bar; default: if standard error is a terminal.
+    devices
+        The number of devices that share the readings and residual points; default: all.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat({1: 1.0}), n=30)
@@ -119,13 +131,19 @@ def reconstruct(
     (1, 5)
     """
     began = time.monotonic()
+    if devices is not None:
+        training = replace(training or Training(), devices=devices)
+    domain = domain if isinstance(domain, Domain) else Domain(**domain)
+    stream = observations if isinstance(observations, ReadingStream) else None
+    if isinstance(observations, ReadingStream):
+        observations = observations.then(partial(_inside, domain)).sampled(seed, progress=progress)
     observations, pde, domain = as_problem(observations, pde, domain)
     conditions = at_axis(conditions, pde, domain)
     if start is not None:
         model = _pretrained_start(start, observations, pde, domain, model)
     plan = choose(
         observations, pde, domain, conditions, model=model, method=method,
-        training=training, error_bars=error_bars, seed=seed,
+        training=training, error_bars=error_bars, seed=seed, stream=stream,
     )  # fmt: skip
     warn_of_overlap(conditions, domain)
     return run_plan(plan, checkpoint=checkpoint, progress=progress, began=began)
@@ -182,6 +200,13 @@ def solve(
     )
 
 
+def _inside(domain: Domain, readings: Observations) -> Observations:
+    """The readings, after checking that they lie in the domain."""
+    readings.check_inside(domain)
+    check_limits(readings, domain)
+    return readings
+
+
 def _pretrained_start(
     start: Pretrained | str,
     observations: Observations,
@@ -214,6 +239,8 @@ def run_plan(
     The seconds count from `began` on the monotonic clock, by default from now.
     """
     began = time.monotonic() if began is None else began
+    if checkpoint and not is_first_host():  # the first host writes, the others read
+        return _run_timed(plan, Path(checkpoint), False, began)
     if checkpoint:
         require_writable(Path(checkpoint), "write another checkpoint=")
         with lock_folder(Path(checkpoint), below=True):
@@ -224,10 +251,74 @@ def run_plan(
 def _run_timed(
     plan: Plan, folder: Path | None, progress: bool | None, began: float
 ) -> Reconstruction:
-    result = to_reconstruction(*_best_answer(plan, folder, progress, began))
+    answer, index = _best_answer(plan, folder, progress, began)
+    return _timed(answer, replace(plan, candidates=(plan.candidates[index],)), began)
+
+
+def _timed(answer: "_Answer", plan: Plan, began: float) -> Reconstruction:
+    """The result of an answer, which `Reconstruction.update` continues by the plan."""
+    result = to_reconstruction(*answer)
     result.record["wall_seconds"] = time.monotonic() - began
-    result.record["total_seconds"] = total_seconds(plan.first.training)
-    return result
+    result.record["total_seconds"] = total_seconds(plan.candidates[0].training)
+    fit, posterior = answer.outcome.fit, answer.outcome.posterior
+    earlier = None
+    if isinstance(posterior, BandFit | BandAverage):
+        is_linear = is_solved_by_one_solve(fit.pde, fit.model.scaling)
+        earlier = posterior if is_linear else None
+    held_out = answer.task.rows_held_out
+    continuation = Continuation(plan, network_of(fit.model), fit.pde, earlier, held_out)
+    return replace(result, continuation=continuation)
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """What `Reconstruction.update` starts from, which is not saved.
+
+    Attributes
+    ----------
+    plan : the readings so far, the statement of the problem, and the candidate that answered.
+    model, pde : the answer, from whose weights and coefficients a fit to more readings starts.
+    earlier : the posterior of a linear problem, whose bands are kept; otherwise None.
+    held_out : the rows of the readings that were held out, which stay so.
+    """
+
+    plan: Plan
+    model: AbstractFieldModel
+    pde: AbstractPDE
+    earlier: BandFit | BandAverage | None
+    held_out: Int[np.ndarray, " m"] | None
+
+    def __call__(self, readings: Readings, progress: bool | None = None) -> Reconstruction:
+        """The result with more readings."""
+        began, plan, candidate = time.monotonic(), self.plan, self.plan.candidates[0]
+        new = match_fields(as_readings(readings, plan.pde, plan.domain), plan.pde, plan.domain)
+        new = in_canonical_order(new)
+        both = plan.observations.joined(new)
+        order = canonical_order(both)
+        both = both.take(order)
+        is_ensemble = isinstance(candidate.error_bars, Ensemble)
+        if not is_ensemble:
+            candidate = replace(candidate, build=lambda seed: self.model)
+        plan = replace(plan, observations=both, pde=self.pde, candidates=(candidate,))
+        task = assemble(
+            both, plan.pde, plan.domain, plan.conditions, model=candidate.build,
+            training=candidate.training, error_bars=candidate.error_bars, seed=plan.seed,
+            rows=self._held_out_among(new, order),
+        )  # fmt: skip
+        fit = partial(fit_task, progress=progress, earlier=self.earlier)
+        task, outcome = fit_with_sensors(fit, task)
+        record = [plan.described()[0] | {"outcome": "continued with more readings"}]
+        return _timed(_Answer(task, outcome, field_errors(outcome, task), record), plan, began)
+
+    def _held_out_among(
+        self, new: Observations, order: Int[np.ndarray, " n"]
+    ) -> Int[np.ndarray, " m"]:
+        """The rows that stay held out, and those of the new readings, in the order of all readings."""
+        training, seed = self.plan.candidates[0].training, self.plan.seed
+        count = len(order) - len(new)
+        rows = held_out_rows(new, training, seed, self.model, self.plan.domain)
+        kept = np.zeros(0, int) if self.held_out is None else self.held_out
+        return np.flatnonzero(np.isin(order, np.concatenate([kept, rows + count])))
 
 
 class _Answer(NamedTuple):
@@ -262,8 +353,10 @@ def to_reconstruction(
     )  # fmt: skip
 
 
-def _best_answer(plan: Plan, folder: Path | None, progress: bool | None, began: float) -> _Answer:
-    """The best answer of a plan, by the rule of `pgt.methods.plan`."""
+def _best_answer(
+    plan: Plan, folder: Path | None, progress: bool | None, began: float
+) -> tuple[_Answer, int]:
+    """The best answer of a plan, by the rule of `pgt.methods.plan`, and the number of its candidate."""
     record = plan.described()
     best: _Answer | None = None
     best_index = 0
@@ -276,7 +369,7 @@ def _best_answer(plan: Plan, folder: Path | None, progress: bool | None, began: 
                 task, best, next_candidate, began, folder, progress
             )
         except Unsolvable:
-            if next_candidate is None:
+            if next_candidate is None and best is None:
                 raise
             record[index]["outcome"] = f"not kept: {NO_SOLUTION}"
             continue
@@ -289,13 +382,13 @@ def _best_answer(plan: Plan, folder: Path | None, progress: bool | None, began: 
         if not reason:
             break
         record[index]["outcome"] = f"the next candidate is tried: {reason}"
-    assert best is not None  # the last candidate answers or raises
+    assert best is not None  # otherwise the last candidate raised
     for index, entry in enumerate(record):
         entry.setdefault("outcome", "kept" if index == best_index else "not tried")
     if record[best_index]["outcome"] != "kept":
         record[best_index]["outcome"] += "; this answer is kept"
     best = best._replace(plan=record)
-    return best if best.errors is not None else _with_errors(best)
+    return (best if best.errors is not None else _with_errors(best)), best_index
 
 
 def _fit_candidate(
@@ -324,7 +417,8 @@ def _fit_candidate(
             decided.update(is_kept=is_kept, why=why)
         return decided["is_kept"] and not decided["why"]
 
-    outcome = fit_task(task, checkpoint=folder, progress=progress, is_kept=is_final)
+    fit = partial(fit_task, checkpoint=folder, progress=progress, is_kept=is_final)
+    task, outcome = fit_with_sensors(fit, task)
     errors = field_errors(outcome, task) if is_final(outcome) else None
     return _Answer(task, outcome, errors, []), decided["is_kept"], decided["why"]
 
@@ -339,6 +433,8 @@ def _with_errors(answer: _Answer) -> _Answer:
     if task.error_bars is not None and outcome.deviations_at is None:
         with task.in_precision():
             outcome = with_posterior(outcome, task)
+    if isinstance(task.model, Solver) and outcome.posteriors:
+        outcome = with_doubts(outcome, task)
     return answer._replace(outcome=outcome, errors=field_errors(outcome, task))
 
 
@@ -379,6 +475,8 @@ def _record(outcome: Outcome, task: Task, errors: dict | None) -> dict:
             for contradicted in outcome.contradicted_conditions
         ],
         "displaced_sensor": outcome.displaced_sensor and asdict(outcome.displaced_sensor),
+        "streamed_readings": None if task.stream is None else len(task.stream),
+        "sensor_effects": [asdict(effect) for effect in outcome.effects],
         "fixed_fields": list(fixed_fields(task.problem.conditions, task.pde)),
         "parameter_count": trees.count_parameters(network_of(fit.model)),
         "noise_floor": fit.noise_floor,

@@ -25,8 +25,9 @@ def test_an_equation_of_ones_own_is_fitted():
     x, t = (axis.ravel() for axis in np.meshgrid(np.linspace(0, 1, 6), np.linspace(0, 1, 6)))
     readings = {"x": x, "t": t, "u": (1 + x) * np.exp(-2.0 * t)}
     result = pgt.reconstruct(
-        readings, Decay(2.0), {"x": (0, 1), "t": (0, 1)}, method="closed-form", progress=False
-    )
+        readings, Decay(2.0), {"x": (0, 1), "t": (0, 1)}, progress=False,
+        model={"name": "features", "count": 100, "band": 4.0},
+    )  # fmt: skip
     assert abs(result.at(x=0.5, t=0.5).u.item() - 1.5 * np.exp(-1.0)) < 1e-3
 
 

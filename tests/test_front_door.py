@@ -33,18 +33,6 @@ def test_every_model_is_built_by_its_name(name):
     assert isinstance(plan.candidates[0].build(0), kind)
 
 
-def test_a_model_is_named_wherever_one_is_taken():
-    small = {"name": "siren", "width": 8, "layers": 2}
-    result = fitted("pgt")
-    assert result.summary["model"] == "PGT"
-    assert type(result.model.kernel) is pgt.kernels.HeatKernel
-    assert len(fitted(small, error_bars=pgt.Ensemble(2)).members) == 2
-    folds = pgt.cross_validate(
-        READINGS, pgt.Heat(0.01), DOMAIN, folds=2, model=small, training=BRIEF, progress=False
-    )
-    assert np.isfinite(folds.predictions).all()
-
-
 @pytest.mark.parametrize(
     ("model", "named"),
     [
@@ -84,8 +72,8 @@ def test_an_ablation_of_the_transformer_is_one_argument():
 @pytest.fixture(scope="module")
 def result():
     return pgt.reconstruct(
-        READINGS, pgt.Heat(0.01), DOMAIN, method="closed-form", error_bars=pgt.Posterior(8),
-        progress=False,
+        READINGS, pgt.Heat(0.01), DOMAIN, error_bars=pgt.Posterior(8), progress=False,
+        model={"name": "features", "count": 60, "band": 6.0},
     )  # fmt: skip
 
 

@@ -68,15 +68,6 @@ def test_an_ensemble_of_sines_becomes_a_posterior(tmp_path):
     prepared(tmp_path, error_bars={"name": "posterior"}, **sines)
 
 
-def test_a_posterior_without_a_polish_is_given_one_or_becomes_an_ensemble(tmp_path):
-    off = {"error_bars": {"name": "posterior"}, "training": {"polish": False}} | NETWORK
-    message = refused(tmp_path, **off)
-    assert "[training.polish]" in message
-    assert 'name = "ensemble"' in message
-    prepared(tmp_path, **(off | {"training": {"polish": {"iterations": 5}}}))
-    prepared(tmp_path, **(off | {"error_bars": {"name": "ensemble"}}))
-
-
 def test_readings_outside_are_removed_or_the_domain_widened(tmp_path):
     outside = csv("1.5,0.5,1")
     assert "Remove them, or widen the domain" in refused(tmp_path, data=outside)

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def start() -> None:
-    """The command as a terminal starts it. What it takes to parse is imported when Ctrl-C is safe."""
+    """Run the command; modules that take long to import follow the handler of Ctrl-C."""
     end_at_once()
-    # The compiler's own alarms ("file a bug") are no messages to a user; its errors are raised.
+    # Warnings of the compiler ("file a bug") do not help users; its errors are raised.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     __getattr__("app")()
 

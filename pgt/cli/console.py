@@ -1,4 +1,4 @@
-"""What a command says in one line: mistakes of its input, doubts, and that it was interrupted."""
+"""Messages of one line: errors of the input, doubts, and interrupts."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,13 +12,13 @@ from pgt.core.errors import DoubtWarning, InputError
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Where a command prints; brackets and colons in names and paths are no markup and no emoji."""
+    """A console that prints names and paths unchanged, without markup and emoji."""
     return Console(stderr=stderr, markup=False, emoji=False)
 
 
 @contextmanager
 def mistakes_are_messages() -> Iterator[None]:
-    """Bad input ends with one line on standard error and exit code 2; a doubt is one line, too."""
+    """A context in which bad input ends the command with one line on standard error and exit code 2."""
     try:
         with doubts_are_messages():
             yield
@@ -29,18 +29,20 @@ def mistakes_are_messages() -> Iterator[None]:
 
 @contextmanager
 def doubts_are_messages() -> Iterator[None]:
-    """What the library warns of, without the place in the code that a terminal has no use for, and each
-    once: a command may read the same file twice."""
-    as_before, said = warnings.showwarning, set()
+    """A context that prints each doubt of the library once, without its place in the code.
+
+    A command may read a file twice, and would otherwise repeat the doubt.
+    """
+    show_other, printed = warnings.showwarning, set()
 
     def show(message, category, *place):
-        if issubclass(category, DoubtWarning) and str(message) in said:
+        if issubclass(category, DoubtWarning) and str(message) in printed:
             return
         if issubclass(category, DoubtWarning):
-            said.add(str(message))
+            printed.add(str(message))
             console(stderr=True).print(f"pgt: {message}", style="yellow", soft_wrap=True)
         else:
-            as_before(message, category, *place)
+            show_other(message, category, *place)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", DoubtWarning)
@@ -56,7 +58,7 @@ def _in_words(error: InputError | OSError) -> str:
 
 @contextmanager
 def stoppable(words: Callable[[], str]) -> Iterator[None]:
-    """An interrupt is one sentence; also where `pgt` is not the program but a part of one."""
+    """A context in which an interrupt ends the command with one sentence, also inside another program."""
     try:
         with saying(words):
             yield

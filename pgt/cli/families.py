@@ -1,8 +1,10 @@
 """`pgt pretrain`: one network for a family of systems."""
 
 import shutil
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.table import Table
@@ -10,15 +12,18 @@ from rich.table import Table
 from pgt.cli.console import console, mistakes_are_messages
 from pgt.core.errors import InputError
 
-EXAMPLE_READINGS = 64  # of each system in the figure
+if TYPE_CHECKING:  # the help does not wait for JAX
+    from pgt.families import Pretrained
+    from pgt.families.family import AbstractFamily
+    from pgt.physics.pde import AbstractPDE
+
+EXAMPLE_READINGS = 64  # the number of readings of the system in the figure
 
 
 def pretrain(
     family: Annotated[
         str,
-        typer.Argument(
-            help="Its name, such as heat, a folder of simulations, or a file of your own: mine.py."
-        ),
+        typer.Argument(help="The name of a family, such as heat, or a folder of simulations."),
     ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write: FAMILY.safetensors.")
@@ -53,12 +58,11 @@ def pretrain(
 ) -> None:
     """Train a network once over many systems; it then answers for new ones at once."""
     with mistakes_are_messages():
-        from pgt.core.errors import InputError
         from pgt.families import Pretraining
         from pgt.families import pretrain as train
 
         drawn = _family(family, equation, coefficients, periodic, crop)
-        target = output or Path(f"{_stem(family)}.safetensors")
+        target = output or Path(f"{Path(family).name}.safetensors")
         progress = target.with_suffix(".progress")
         if progress.exists() and not resume:
             raise InputError(
@@ -73,33 +77,49 @@ def pretrain(
     _show(trained.card, target)
 
 
-def _stem(family: str) -> str:
-    """`mine` of simulations/mine, mine.py and others.py:mine."""
-    return Path(family).name.removesuffix(".py").rpartition(":")[2]
+def _family(
+    name: str, equation: str | None, coefficients: str, periodic: str, crop: str
+) -> "AbstractFamily":
+    """The registered family of that name, or the simulations in a folder."""
+    from pgt.families import Simulations, get
 
-
-def _family(name: str, equation: str | None, *options: str):
-    """The family of that name, the simulations in a folder, or what a file of Python has."""
-    from pgt.cli.user_families import family_in_file, family_in_folder
-    from pgt.families import get
-
-    coefficients, periodic, crop = (text.replace(",", " ").split() for text in options)
-    if Path(name).is_dir():
-        return family_in_folder(Path(name), equation, coefficients, periodic, _counts(crop))
-    if equation or coefficients or periodic or crop:
+    if not Path(name).is_dir():
+        if equation or coefficients or periodic or crop:
+            raise InputError(
+                f"there is no folder {name!r}; --equation, --coefficients, --periodic and --crop are for "
+                "simulations in a folder."
+            )
+        return get(name)
+    if equation is None:
         raise InputError(
-            f"there is no folder {name!r}; --equation, --coefficients, --periodic and --crop are for "
-            "simulations in a folder."
+            f"{name} is a folder of simulations: say which equation they solve, by its name, "
+            '--equation heat, or as text, --equation "u_t = diffusivity*u_xx".'
         )
-    file, _, chosen = name.partition(".py:") if ".py:" in name else (name, "", "")
-    if chosen or name.endswith(".py"):
-        return family_in_file(Path(file.removesuffix(".py") + ".py"), chosen)
-    return get(name)
+    names, axes, counts = (
+        text.replace(",", " ").split() for text in (coefficients, periodic, crop)
+    )
+    return Simulations(Path(name), _equation_of(equation), names, _counts(counts), axes)
+
+
+def _equation_of(text: str) -> "Callable[..., AbstractPDE]":
+    """The class of a registered equation, or one that makes an equation from text with a `=`."""
+    from pgt.core.parser import suggestion
+    from pgt.core.registry import parts
+    from pgt.physics.equation import Equation
+
+    if "=" in text:
+        return partial(Equation, text)
+    known = parts("equation")
+    if text not in known:
+        raise InputError(
+            f"there is no equation called {text!r}.{suggestion(text, known)} An equation as "
+            'text has a `=`, as in "u_t = diffusivity*u_xx".'
+        )
+    return known[text]
 
 
 def _counts(words: list[str]) -> dict[str, int]:
-    """t=20 as {"t": 20}."""
-
+    """The number of nodes by axis, from words such as "t=20"."""
     found = {}
     for word in words:
         axis, _, count = word.partition("=")
@@ -109,30 +129,28 @@ def _counts(words: list[str]) -> dict[str, int]:
     return found
 
 
-def _draw(trained, path: Path) -> None:
-    """The error by number of readings, and three systems: beside the file."""
+def _draw(trained: "Pretrained", path: Path) -> None:
     from pgt import plots
 
-    plots.save(plots.unseen(trained.card.errors, _examples(trained)), path)
+    truth, answer, readings = _example(trained)
+    plots.save(plots.compare(truth, answer, sensors=readings), path)
 
 
-def _examples(trained, count: int = 3) -> list[tuple]:
-    """Truth, answer and readings of systems that neither training nor the card used."""
+def _example(trained: "Pretrained") -> tuple:
+    """Truth, answer and readings of a system that neither the training nor the card used."""
     import jax
 
     from pgt.data.observations import sample
     from pgt.families.networks.card import HELD_OUT, SYSTEMS
 
-    family, card = trained.family, trained.card
-    root, found, fields = jax.random.key(card.seed + HELD_OUT), [], list(family.fields)
-    for k in range(count):
-        system = family.draw(jax.random.fold_in(root, SYSTEMS + k))
-        truth = family.dataset(system)
-        readings = sample(truth, n=min(EXAMPLE_READINGS, card.sensing.max_readings), seed=k)
-        known = {name: float(value) for name, value in system.coefficients.items()}
-        answer = trained(readings, known).grid(**family.axes)
-        found.append((truth[fields], answer[fields], readings))
-    return found
+    family, card, fields = trained.family, trained.card, list(trained.family.fields)
+    key = jax.random.fold_in(jax.random.key(card.seed + HELD_OUT), SYSTEMS)
+    system = family.draw(key)
+    truth = family.dataset(system)
+    readings = sample(truth, n=min(EXAMPLE_READINGS, card.sensing.max_readings), seed=0)
+    known = {name: float(value) for name, value in system.coefficients.items()}
+    answer = trained(readings, known).grid(**family.axes)
+    return truth[fields], answer[fields], readings
 
 
 def _show(card, target: Path) -> None:
@@ -142,4 +160,4 @@ def _show(card, target: Path) -> None:
     printed = console()
     printed.print(table)
     printed.print(f"{target}: {card.family}, {card.steps} steps, unseen systems above.")
-    printed.print(f"{target.with_suffix('.png')}: the same as a figure, and three systems.")
+    printed.print(f"{target.with_suffix('.png')}: the answer for a system that it has not seen.")

@@ -1,9 +1,9 @@
 """Ctrl-C ends a command at once, with one sentence and exit code 130.
 
-Python would raise KeyboardInterrupt wherever its main thread comes back to Python: inside a callback of
-the compiler it is swallowed, and else the interpreter ends while the compiler's threads still run,
-which crashes. So a thread of its own waits for the signal and ends the process there and then. Nothing
-is lost by it: files are whole or not there (core/files.py), and a lock ends with its process.
+Python raises KeyboardInterrupt where its main thread next runs Python code. In a callback of the compiler
+the exception is swallowed, and elsewhere the interpreter ends while threads of the compiler still run,
+which crashes. So a thread waits for the signal and ends the process at once. No work is lost: files are
+written atomically (core/files.py), and a lock ends with its process.
 """
 
 import os
@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 INTERRUPTED = 130
-SHOW_CURSOR = "\x1b[?25h"  # which a progress bar hides
-_LONGEST_FLUSH = 0.5  # seconds
+SHOW_CURSOR = "\x1b[?25h"  # a progress bar hides it
+_MAX_FLUSH_SECONDS = 0.5
 _words: list[Callable[[], str]] = [lambda: "Stopped."]
+_asked: list[tuple[threading.Event, str]] = []
 
 
 def end_at_once() -> None:
-    """From now on Ctrl-C ends the process; for the `pgt` command, not for who imports it."""
+    """Let Ctrl-C end the process; for the `pgt` command alone, not for programs that import it."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         return  # a shell started it in the background, where Ctrl-C is meant for others
     ours, theirs = socket.socketpair()
@@ -33,7 +34,7 @@ def end_at_once() -> None:
 
 @contextmanager
 def saying(words: Callable[[], str]) -> Iterator[None]:
-    """What is said of an interrupt while inside. `words` runs beside the work: it may import nothing."""
+    """A context with a message for interrupts; `words` runs in another thread and imports nothing."""
     _words.append(words)
     try:
         yield
@@ -41,17 +42,34 @@ def saying(words: Callable[[], str]) -> Iterator[None]:
         _words.remove(words)
 
 
+@contextmanager
+def finishing(words: str) -> Iterator[Callable[[], bool]]:
+    """Whether an interrupt asked to come to an end: while inside, the first one says these words and
+    does nothing else, and the second one ends the process."""
+    asked = threading.Event()
+    _asked.append((asked, words))
+    try:
+        yield asked.is_set
+    finally:
+        _asked.remove((asked, words))
+
+
 def _wait(received: socket.socket) -> None:
     while content := received.recv(64):  # the numbers of signals
-        if signal.SIGINT in content:
+        if signal.SIGINT not in content:
+            continue
+        if not _asked or _asked[-1][0].is_set():
             _end()
+        asked, words = _asked[-1]
+        asked.set()
+        os.write(2, f"\n{words}\n".encode())
 
 
 def _end() -> None:
     # What was printed before comes first; the main thread may hold the lock of its stream for ever.
     flush = threading.Thread(target=sys.stdout.flush, daemon=True)
     flush.start()
-    flush.join(_LONGEST_FLUSH)
+    flush.join(_MAX_FLUSH_SECONDS)
     shown = SHOW_CURSOR if os.isatty(2) else ""
     os.write(2, f"{shown}\n{_words[-1]()}\n".encode())
     os._exit(INTERRUPTED)

@@ -1,7 +1,7 @@
-"""Every command of `pgt`. JAX is imported inside the commands, so that `--help` answers at once."""
+"""The commands of `pgt`. They import JAX when they run, so that `--help` is fast."""
 
-from importlib.metadata import EntryPoint, entry_points
-from typing import Annotated
+from importlib.metadata import entry_points
+from typing import Annotated, Any
 
 import typer
 import typer.core
@@ -10,11 +10,13 @@ import typer.main
 from pgt.cli import families, runs
 from pgt.cli.console import mistakes_are_messages
 from pgt.cli.discover import discover
+from pgt.cli.live import live
+from pgt.cli.sweep import sweep
 from pgt.core.errors import InputError
 from pgt.core.provenance import __version__
 
 PLUGINS = "pgt.commands"  # the group of entry points under which other packages offer commands
-IN_A_CLONE = {  # commands of packages that are not published: how to install them
+UNPUBLISHED_COMMANDS = {  # commands of packages that are not published: how to install them
     "bench": "`pgt bench` is not installed; install it with `pip install ./benchmarks` in a clone of "
     "the repository."
 }
@@ -40,16 +42,16 @@ class Commands(typer.core.TyperGroup):
         with mistakes_are_messages():
             if offered is not None:
                 return _loaded(offered)
-            if cmd_name in IN_A_CLONE:
-                raise InputError(IN_A_CLONE[cmd_name])
+            if cmd_name in UNPUBLISHED_COMMANDS:
+                raise InputError(UNPUBLISHED_COMMANDS[cmd_name])
         return None
 
 
-def _offered() -> dict[str, EntryPoint]:
+def _offered() -> dict[str, Any]:
     return {entry.name: entry for entry in entry_points(group=PLUGINS)}
 
 
-def _loaded(offered: EntryPoint):
+def _loaded(offered: Any):
     try:
         command = typer.main.get_command(offered.load())
     except (ImportError, AttributeError) as error:
@@ -79,6 +81,8 @@ for _command in (
     runs.report,
     runs.info,
     families.pretrain,
+    sweep,
+    live,
 ):
     app.command()(_command)
 

@@ -46,10 +46,6 @@ def init(
     dialect: Annotated[
         list[str], typer.Option(help='How the files are written: decimal=",".')
     ] = [],  # noqa: B006
-    shape: Annotated[
-        str | None,
-        typer.Option("--shape", help="An obstacle in the domain: disk, polygon, ball, ..."),
-    ] = None,
 ) -> None:
     """Write a commented run file for an equation of the library, or for one given as text; with
     --from, from files of readings: coordinates, fields, domain, units and what is hidden."""
@@ -63,18 +59,18 @@ def init(
             from pgt.runs.init import from_files
 
             how = {"sensors": sensors, "columns": columns, "dialect": dialect}
-            text, said = from_files(files, equation or [], named, output, **how)
+            text, summary = from_files(files, equation or [], named, output, **how)
         else:
             from pgt.config.template import template
 
             words = [*(equation or []), *named]
             if not words:
                 raise InputError("name an equation, such as heat, or files with --from.")
-            text = template(words if len(words) > 1 else words[0], shape)
-            said = "name your file of readings in it"
+            text = template(words if len(words) > 1 else words[0])
+            summary = "name your file of readings in it"
         with in_one_piece(output) as path:
             path.write_text(text, encoding="utf-8")
-    typer.echo(f"{output}: {said}, then `pgt check {output}`.")
+    typer.echo(f"{output}: {summary}, then `pgt check {output}`.")
 
 
 def _require_no_run_file(words: list[str]) -> None:
@@ -89,25 +85,19 @@ def _require_no_run_file(words: list[str]) -> None:
 def check(
     run_file: RunFile,
     overrides: Set = [],  # noqa: B006
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Time nothing: no estimate of memory and time.")
-    ] = False,
 ) -> None:
     """Read everything, train nothing: ranges, units, coverage, what is hidden and what is learnt,
-    how much memory and time it will take."""
+    and the plan of the fit."""
     from pgt.config import load_run
 
     with mistakes_are_messages():
         run = load_run(run_file, overrides)
         from pgt.runs.check import describe, draw, prepare
-        from pgt.runs.estimate import estimate
 
         if picture := draw(run):
             typer.echo(f"{picture}: the shape, its walls and the readings.", err=True)
         parts, plan = prepare(run)
         rows = describe(run, parts, plan)
-        if not quick:
-            rows += estimate(plan.first, lambda line: typer.echo(f"{line} ...", err=True))
     console().print(_two_columns(rows, str(run_file)))
 
 
@@ -128,11 +118,17 @@ def fit(
         int | None,
         typer.Option("--folds", min=2, help="Fit this many times more, to predict every reading."),
     ] = None,
+    devices: Annotated[
+        int | None,
+        typer.Option("--devices", min=1, help="Share the rows over so many devices; default: all."),
+    ] = None,
 ) -> None:
     """Reconstruct the field: the fit, a NetCDF file, figures, numbers and a report in one folder."""
     from pgt.config import load_run
 
     printed = console()
+    if devices is not None:
+        overrides = [*overrides, f"training.devices={devices}"]
     again = _again(run_file, output, overrides, seconds, folds)
     with mistakes_are_messages(), saying(lambda: "Stopped before it began."):
         run = load_run(run_file, overrides)
@@ -153,11 +149,13 @@ def fit(
                 run, output, resume=resume, seconds=seconds, say=printed.print, folds=folds,
                 overwrite=overwrite,
             )  # fmt: skip
-    coefficients = [f"Learnt: {name} = {said}." for name, said in coefficient_texts(result).items()]
+    coefficients = [
+        f"Learnt: {name} = {value}." for name, value in coefficient_texts(result).items()
+    ]
     if coefficients and not known_intervals(result):
         coefficients.append('For their intervals write a table [error_bars], name = "ensemble".')
-    said = which_model(result.summary), how_it_ended(result.summary)
-    for line in (*expected_errors(verdict), *coefficients, *said):
+    outcome = which_model(result.summary), how_it_ended(result.summary)
+    for line in (*expected_errors(verdict), *coefficients, *outcome):
         printed.print(line, soft_wrap=True, highlight=False)
     in_turn = is_left_out_in_turn(verdict, result.observations, result.held_out)
     if len(result.observations):
@@ -225,7 +223,7 @@ def report(folder: RunFolder) -> None:
 
 
 def info(folder: RunFolder) -> None:
-    """What a run is: its equation and readings, the fit and how far to trust it."""
+    """Describe a run: its equation and readings, the fit and how far to trust it."""
     from pgt.runs.predict import info as describe
 
     with mistakes_are_messages():
@@ -253,7 +251,7 @@ def _two_columns(rows: Sequence[tuple[str, str]], title: str) -> Table:
 def _again(
     run_file: Path, output: Path, overrides: Sequence[str], seconds: float | None, folds: int | None
 ) -> str:
-    """The command that continues a run: with what was laid over its file, for else it is another run."""
+    """The command that continues a run, with the same overrides, without which it is another run."""
     words = ["pgt", "fit", str(run_file), "-o", str(output), "--resume"]
     words += [word for override in overrides for word in ("--set", override)]
     words += ["--seconds", str(seconds)] if seconds is not None else []
@@ -287,7 +285,7 @@ def _held_out(verdict: Verdict, folds: "CrossValidation | None", in_turn: bool) 
 
 
 def _of_spread(relative: float | None, found: HeldOutError) -> float | None:
-    """A number that is relative to the size of the readings, relative to their spread."""
+    """An error over the size of the readings, as one over their spread."""
     if relative is None or not found.relative or found.of_spread is None:
         return None
     return relative * found.of_spread / found.relative

@@ -1,6 +1,6 @@
 """Run files: TOML in, everything that a fit needs out; nothing in them is run as code.
 
-source, lines       the text, its values, and the line of every key
+source              the text, its values, and the line of every key
 run, schema         the sections of a run file, and what all tables have in common
 derive              tables of parts from the signatures of their classes
 descriptions        the tables that describe parts of the library

@@ -101,8 +101,11 @@ class Curve(Section):
         return self
 
     def table(self, folder: Path, of_readings: OfReadings) -> Any:
-        """What conditions and equations take. The path of a file begins in `folder`; what is not said of
-        the axes is as for the readings."""
+        """The table as conditions and equations accept it.
+
+        A relative path starts in `folder`. Columns and units of axes that are left out are those of the
+        readings.
+        """
         if self.file is None:
             at, values = np.array(self.at), np.array(self.values)
             if self.along is None:

@@ -39,7 +39,7 @@ from pgt.config.source import toml
 from pgt.core.arguments import (
     CURVE,
     FORMULA,
-    LARGEST,
+    MAX_NUMBER,
     InUnits,
     Keyed,
     Limits,
@@ -56,7 +56,7 @@ from pgt.physics.interpolation_table import Table
 TOML = {dict: "table", list: "array", str: "text", bool: "flag", int: "number", float: "number"}
 # The order of ways to write a value; messages suggest the first one.
 ORDER = ("number", "part", "table", "text", "array", "flag")
-UNKNOWN = "unknown"  # what a table that is to be learnt is called, and marked by
+UNKNOWN = "unknown"  # the name and the key of a table for a value that is learned
 
 
 class Way(NamedTuple):
@@ -69,7 +69,7 @@ class Way(NamedTuple):
 
 def number(cls: type, limits: Limits) -> Way:
     """The way to write a number between limits; without limits, of at most the largest usable size."""
-    largest = LARGEST if cls is float else 10**9
+    largest = MAX_NUMBER if cls is float else 10**9
     at_least = -largest if limits.at_least is None and limits.above is None else limits.at_least
     at_most = largest if limits.at_most is None and limits.below is None else limits.at_most
     bounds: dict[str, Any] = {"ge": at_least, "gt": limits.above, "le": at_most, "lt": limits.below}
@@ -92,10 +92,10 @@ def array(item: Any, count: int | None) -> Way:
 
 
 def one_of(ways: Iterable[Way]) -> Any:
-    """Any of the ways, told apart by the TOML type, so that there is one complaint; None for none. Of two
-    tables, the one that is marked as unknown is.
+    """The check that accepts any of the ways; None without a way.
 
-    Where whole numbers and others are welcome, any number is.
+    The TOML type of a value chooses the way, so that there is one error. Of two tables, one has the key
+    `unknown`. A way for all numbers replaces one for whole numbers.
     """
     found: dict[str, Way] = {}
     for way in ways:
@@ -112,22 +112,22 @@ def one_of(ways: Iterable[Way]) -> Any:
 
 
 def _kind(value: Any, kinds: Collection[str]) -> str:
-    """The tag of the way in which a value was meant."""
+    """The key of the way for the TOML type of a value."""
     kind = TOML.get(type(value), "")
     is_unknown = kind == "table" and UNKNOWN in kinds and (kind not in kinds or UNKNOWN in value)
     return UNKNOWN if is_unknown else kind
 
 
 def _tag(way: Way, known: list[Way]) -> str:
-    """What is tried, and what else may be written: "<number|unknown>"; see messages.py.
+    """The tag of a way, with its type and the names of the others: "<number|unknown>".
 
-    In angle brackets it never collides with a key, and is left out of what users read.
+    Angle brackets distinguish tags from keys, so that error_messages.py can leave them out.
     """
     return f"<{'|'.join([way.toml, *(other.called for other in known if other is not way)])}>"
 
 
 def refused(why: str) -> Any:
-    """Nothing that may be written will do."""
+    """A check that refuses every value, for the given reason."""
 
     def refuse(value: Any) -> NoReturn:
         wrong(why)
@@ -138,7 +138,7 @@ def refused(why: str) -> Any:
 # The arguments of each kind of part that the run supplies, so that a run file does not give them.
 FROM_THE_RUN = {"equation": ("coords",), "model": ("scaling", "seed", "domain")}
 BY_KIND = ("condition", "shape")  # chosen by their kind: the name of a shape is that of its wall
-EXAMPLES = {"equation": "heat", "model": "pgt", "shape": "disk"}  # to name where a name is missing
+EXAMPLES = {"equation": "heat", "model": "pgt", "shape": "disk"}  # the names that messages suggest
 OF_SHAPES: dict[str, Any] = {
     "x": [0, 1], "y": [0, 1], "z": [0, 1], "corners": [[0, 0], [1, 0], [0, 1]],
     "text": "sqrt(x^2 + y^2) - 1", "path": "vessel.stl",
@@ -158,7 +158,7 @@ class PartSection(Section):
 
 
 def written(hint: Any, depth: int = 0) -> Any:
-    """What may be written where Python takes a `hint`; None where nothing can.
+    """The check of a value in a run file for the annotation `hint`; None if no value can be written.
 
     >>> from collections.abc import Callable
     >>> written(bool | Callable | None)
@@ -168,7 +168,7 @@ def written(hint: Any, depth: int = 0) -> Any:
 
 
 def _ways(hint: Any, depth: int, marks: tuple = ()) -> list[Way]:
-    """Every way to write what Python takes as `hint`; functions and arrays have none."""
+    """All ways to write an argument with this annotation; functions and arrays have none."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _marked(inside[0], depth, (*marks, *hint.__metadata__))
@@ -197,7 +197,7 @@ def _of_class(cls: type, depth: int, marks: tuple) -> list[Way]:
     if one_of and cls in (str, int):
         return [choice(one_of.choices)]
     if cls is str and _mark(marks, InUnits):
-        return []  # converted by now (parts.py): text that is left is no amount
+        return []  # parts.py has converted all amounts, so any remaining text is none
     if cls is str:
         return [Way("text", *((Formula, "formula") if FORMULA in marks else (Text, "text")))]
     if cls in (int, float):
@@ -223,7 +223,7 @@ def _mark(marks: tuple, kind: type) -> Any:
 # ------------------------------------------------------------------------------- one part
 
 
-if TYPE_CHECKING:  # computed: no static checker follows
+if TYPE_CHECKING:  # computed at run time, which no static checker follows
     FieldValue = Any
 else:
     FieldValue = written(Writable | Unknown)
@@ -255,7 +255,7 @@ class ConditionSection(PartSection):
 
 
 def section_of(target: Any, kind: str = "", name: str = "", depth: int = 0) -> type[PartSection]:
-    """The table of a class or function; by its `name` it is chosen among its kind."""
+    """The section of a class or function; with a `name`, which chooses it among its kind."""
     parameters = inspect.signature(target, eval_str=True).parameters.values()
     base = PartSection
     if kind == "condition":
@@ -274,9 +274,9 @@ def section_of(target: Any, kind: str = "", name: str = "", depth: int = 0) -> t
 
 
 def _key(parameter: inspect.Parameter, target: Any, kind: str, depth: int) -> dict[str, Any]:
-    """The key of an argument; none where a run file cannot give it and need not."""
+    """The key of an argument; empty where a run file cannot give it and need not."""
     check = written(_hint(parameter), depth)
-    # Whatever is left out of a kernel, the equation has.
+    # The equation gives the arguments of a kernel that are left out.
     of_kernel = "kernel" in (kind, parameter.name)
     required = parameter.default is parameter.empty and not of_kernel
     if check is None:
@@ -317,7 +317,7 @@ def _by_name(check: Any, parameter: inspect.Parameter, target: Any) -> Any:
 
 
 def _example(parameter: inspect.Parameter, target: Any, kind: str) -> Any:
-    """A good value: what the class says, or any that fits."""
+    """A valid value: the one that the class gives as an example, or any that fits."""
     if kind == "shape":
         return OF_SHAPES[parameter.name]
     about = getattr(target, "about", None)
@@ -335,7 +335,7 @@ def _example(parameter: inspect.Parameter, target: Any, kind: str) -> Any:
 
 
 class NoSuchPart(Section):
-    """Where there is no such part: its errors say what there is."""
+    """The section of an unknown part; its errors name the known ones."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -353,7 +353,7 @@ def chosen(kind: str, depth: int = 0, **others: type[Section]) -> Any:
 @lru_cache(maxsize=64)
 def _chosen(kind: str, depth: int, others: tuple[tuple[str, type[Section]], ...], _: tuple) -> Any:
     known = parts(kind)
-    if kind == "shape" and depth == MAX_KERNEL_DEPTH:  # no deeper ones are left to put together
+    if kind == "shape" and depth == MAX_KERNEL_DEPTH:  # at the last level, only simple shapes
         known = {name: part for name, part in known.items() if not _is_made_of_others(part)}
     sections = {name: section_of(part, kind, name, depth + 1) for name, part in known.items()}
     key = "kind" if kind in BY_KIND else "name"

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pgt.config.derive import PartSection, chosen, section_of, written
 from pgt.config.schema import Array, Names, Section, Text, did_you_mean, table, wrong
 from pgt.core.registry import snapshot
+from pgt.data.sensors import Sensors
 from pgt.physics.coefficient_tree import Given
 from pgt.physics.interpolation_table import Table
 from pgt.training.settings import Training
@@ -17,7 +18,7 @@ from pgt.training.settings import Training
 RESERVED = ("name", "equations", "fields", "names", "coords", "kernel", "self")
 
 
-if TYPE_CHECKING:  # computed: no static checker follows
+if TYPE_CHECKING:  # computed at run time, which no static checker follows
     CoefficientValue = Any
 else:
     CoefficientValue = written(Given | Table)
@@ -58,24 +59,25 @@ class Equations(Section):
 
 
 class ShapeTable(Section):
-    """What [domain] says of a shape."""
+    """The shape in [domain]."""
 
     shape: Any = None
 
 
 class DescribedTables(Section):
-    """What a run file says of the parts; each table was checked against the class it describes."""
+    """The tables that describe parts of the library, checked against the classes of these parts."""
 
     domain: ShapeTable = ShapeTable()
     pde: Any
     conditions: tuple[Any, ...] = ()
     model: Any = None
     training: PartSection
+    sensors: Any = None
     error_bars: Any = None
 
 
 def described() -> type[DescribedTables]:
-    """The tables for all that is registered now."""
+    """The class of these tables, for the parts that are registered now."""
     return _described(snapshot())
 
 
@@ -89,6 +91,7 @@ def _described(_: tuple) -> type[DescribedTables]:
         "conditions": (conditions, ()),
         "model": (chosen("model") | None, None),
         "training": (section_of(Training), ...),
+        "sensors": (section_of(Sensors) | None, None),
         "error_bars": (chosen("error bars") | None, None),
     }
     return table("Described", DescribedTables, keys)

@@ -6,8 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from pgt.config.lines import Key
-from pgt.config.source import toml
+from pgt.config.source import Key, toml
 
 # The required value in words, by the type of pydantic's error.
 _WANTED = {

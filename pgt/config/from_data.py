@@ -12,7 +12,7 @@ from pgt.physics.pde import About
 
 
 def observations(found: Survey, folder: Path) -> str:
-    """The table [observations] for files that were looked at; paths start in `folder`."""
+    """The table [observations] for surveyed files, with paths relative to `folder`."""
     files = [_relative(file, folder) for file in found.files]
     lines = [commented(f"{', '.join(found.table.notes)}.")] if found.table.notes else []
     lines += [
@@ -49,7 +49,7 @@ def bounds(found: Survey) -> str:
 
 
 def equation(found: Survey) -> str:
-    """The lines of [pde] where nobody named an equation: one to fill in."""
+    """The lines of [pde] without an equation, to be filled in."""
     name, space = found.fields[0], next((axis for axis in found.coords if axis != "t"), "")
     left = f"{name}_t" if "t" in found.coords else "0"
     right = f"a*{name}_{space}{space}" if space else f"-a*{name}"
@@ -69,13 +69,13 @@ def _short(pair: tuple[float, float]) -> list[float | int]:
 
 
 def in_fitting_units(found: Survey, about: About) -> Survey:
-    """What was found, with axes along the first one's unit, and fields in those of the axes.
+    """The survey with all axes of space in the unit of the first, and fields in units that follow.
 
-    A run file that names these units has the readings converted. Where nothing says which unit is
-    needed, or the readings have one of another kind, they stay as they are.
+    A run file that names these units has the readings converted. Readings stay as they are where the
+    needed unit is not known, or is of another kind.
     """
     table = found.table
-    values, units, said = dict(table.values), dict(table.units), list(table.notes)
+    values, units, notes = dict(table.values), dict(table.units), list(table.notes)
     given = {name: unit for name, unit in units.items() if unit.strip() != "1"}
     names = dict(zip(about.measured, about.measured, strict=True))
     fitting = fitting_units(about, found.coords, given, names) if about.equation else {}
@@ -84,6 +84,6 @@ def in_fitting_units(found: Survey, about: About) -> Survey:
         if scale is None or scale == (1.0, 0.0) or name not in values:
             continue
         values[name] = values[name] * scale[0] + scale[1]
-        said.append(f"{name} converted from {given[name]} to {needed}")
+        notes.append(f"{name} converted from {given[name]} to {needed}")
         units[name] = str(needed)
-    return replace(found, table=replace(table, values=values, units=units, notes=tuple(said)))
+    return replace(found, table=replace(table, values=values, units=units, notes=tuple(notes)))

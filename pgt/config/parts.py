@@ -19,6 +19,7 @@ from pgt.core.errors import InputError
 from pgt.core.parser import parse_equation
 from pgt.core.registry import parts
 from pgt.data.dates import dates, seconds
+from pgt.data.sensors import Sensors
 from pgt.data.units import amount, in_units
 from pgt.io import Columns, Dialect, read_columns
 from pgt.io.readers import build_observations
@@ -56,7 +57,7 @@ class Builder:
         self.for_kernels, self.of_readings = for_kernels, of_readings
 
     def part(self, section: PartSection, *key: str | int, known: Mapping[str, Any] | None = None):
-        """The object, of what the file gives and, where it does not say, of what is `known` besides."""
+        """The object that a section describes; `known` has arguments that the file may leave out."""
         takes = arguments_of(section.builds)
         if getattr(section.builds, "part", None) == "kernel":
             known = self.for_kernels()
@@ -72,12 +73,12 @@ class Builder:
             elif argument.default is argument.empty and name not in options:
                 raise self.run.error(f"this is missing; add for example {name} = 1", *key, name)
             elif spread and argument.kind is argument.POSITIONAL_OR_KEYWORD and name in options:
-                items.append(options.pop(name))  # what stands before `*several` has no keyword
+                items.append(options.pop(name))  # arguments before `*several` have no keyword
         with self.run.located(*key):
             return section.builds(*items, **options)
 
     def options(self, section: Section, *key: str | int) -> dict[str, Any]:
-        """What the file gives, as the library takes it."""
+        """The arguments that the file gives, as objects of the library."""
         return {name: self._value(value, *key, name) for name, value in section.given().items()}
 
     def _value(self, value: Any, *key: str | int) -> Any:
@@ -161,6 +162,7 @@ class Parts:
                 coords=section.coords,
                 duplicates=section.duplicates,
                 domain=domain,
+                sensors=self.sensors,
             )
 
     @cached_property
@@ -245,6 +247,12 @@ class Parts:
         return self._build.part(self.tables.training, "training")
 
     @cached_property
+    def sensors(self) -> Sensors:
+        """What is known about the errors of the sensors."""
+        section = self.tables.sensors
+        return Sensors() if section is None else self._build.part(section, "sensors")
+
+    @cached_property
     def error_bars(self) -> ErrorBars | None:
         """The method of error bars; None without error bars."""
         section = self.tables.error_bars
@@ -252,8 +260,7 @@ class Parts:
 
     @cached_property
     def kernel(self) -> AbstractKernel | None:
-        """How influence spreads: as [model] says, or else as the equation does; None for a model that
-        does not ask."""
+        """The kernel of [model], or else that of the equation; None for a model without a kernel."""
         section = self.tables.model
         if section is None or "kernel" not in arguments_of(section.builds):
             return None
@@ -281,7 +288,7 @@ class Parts:
         return None if self.tables.model is None else self.model
 
     def model(self, seed: int) -> models.AbstractFieldModel:
-        """The model of [model] for a seed; what the file leaves out is as it suits the problem."""
+        """The model of [model] for a seed; the problem determines what the file leaves out."""
         section, problem = self.tables.model, (self.observations, self.governing, self.domain)
         assert section is not None  # see `named_model`
         if section.builds is models.PGT:
@@ -294,8 +301,10 @@ class Parts:
 
 
 def in_run_units(run: RunFile, units: Callable[[], Mapping[str, str]]) -> dict[str, Any]:
-    """The table [pde] with numbers for amounts such as "1.2e-5 m^2/s"; `units` are only asked for where
-    there is one."""
+    """The table [pde] with numbers for amounts such as "1.2e-5 m^2/s".
+
+    `units` is called only if there is one, because it reads the files.
+    """
     table = run.pde
     needed = powers_of(parts("equation").get(str(table.get("name"))))
 
@@ -319,7 +328,7 @@ def in_run_units(run: RunFile, units: Callable[[], Mapping[str, str]]) -> dict[s
 
 
 def bounds_of(run: RunFile, units: Callable[[], Mapping[str, str]]) -> dict[str, tuple[float, ...]]:
-    """The bounds of every axis as numbers; `units` are only asked for where there are dates."""
+    """The bounds of every axis as numbers; `units` is called only if some are dates."""
     axes: dict[str, tuple[Any, ...]] = run.domain.axes
     if "t" not in axes or not isinstance(axes["t"][0], str):
         return axes

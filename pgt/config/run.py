@@ -1,7 +1,7 @@
-"""A run file: everything a fit needs to know.
+"""The sections of a run file, and their checks.
 
-Its text, and the tables that no class of the library describes, are checked when it is read, which
-takes no JAX. The others are checked against the classes they describe, by `checked`.
+The text, and the tables that belong to no class of the library, are checked when the file is read, which
+needs no JAX. `RunFile.checked` checks the others against the classes that they describe.
 """
 
 import datetime
@@ -45,7 +45,7 @@ from pgt.core.dialect import Dates, Mark, Separator
 from pgt.core.errors import InputError
 from pgt.core.parser import AXES, CARTESIAN
 
-LARGEST_GRID = 10**8  # points
+MAX_GRID_POINTS = 10**8  # points
 
 Noise = Annotated[
     Annotated[NotNegative, Tag("<number|column>")] | Annotated[AsFound, Tag("<text>")],
@@ -60,7 +60,7 @@ File = Annotated[
 
 
 class DialectSection(Section):
-    """How a table of readings is written, where that does not show."""
+    """The format of a table of readings, where the file does not show it."""
 
     separator: Separator | None = None
     decimal: Mark | None = None
@@ -71,7 +71,7 @@ class DialectSection(Section):
 
 
 class ObservationsSection(Section):
-    """Which files hold the readings, and which of their columns are what."""
+    """The files of readings, and the meaning of their columns."""
 
     file: Annotated[File, Field(examples=['file = "sensors.csv"'])]
     coords: Annotated[Axes, Field(min_length=1, examples=['coords = ["x", "t"]'])]
@@ -107,7 +107,7 @@ class ObservationsSection(Section):
 
 
 def _is_date(value: Any) -> bool:
-    """Whether it is a date, of TOML or as text."""
+    """Whether a value is a date of TOML, or one as text."""
     is_text = isinstance(value, str) and _ISO.match(value) is not None
     return is_text or isinstance(value, datetime.date)
 
@@ -171,7 +171,7 @@ class DomainSection(Section):
 
 
 Positions = Annotated[
-    Annotated[int, Field(ge=2, le=LARGEST_GRID), Tag("<number|positions>")]
+    Annotated[int, Field(ge=2, le=MAX_GRID_POINTS), Tag("<number|positions>")]
     | Annotated[Numbers, Tag("<array>")],
     Discriminator(lambda value: "<array>" if isinstance(value, list) else "<number|positions>"),
 ]
@@ -179,7 +179,7 @@ Formats = Annotated[tuple[Literal["nc", "csv", "vtk", "png"], ...], Array]
 
 
 class OutputSection(Section):
-    """What is written when the fit is done."""
+    """The grid, quantities and formats in which the fitted field is written."""
 
     grid: dict[str, Positions] = Field(default_factory=dict)
     quantities: Names | None = None
@@ -188,9 +188,10 @@ class OutputSection(Section):
     @model_validator(mode="after")
     def _check_size(self):
         counts = [len(p) if isinstance(p, tuple) else p for p in self.grid.values()]
-        if math.prod(counts) > LARGEST_GRID:
+        if math.prod(counts) > MAX_GRID_POINTS:
             wrong(
-                f"the grid has {math.prod(counts):g} points; {LARGEST_GRID:g} is the most.", "grid"
+                f"the grid has {math.prod(counts):g} points; {MAX_GRID_POINTS:g} is the most.",
+                "grid",
             )
         return self
 
@@ -226,6 +227,7 @@ class RunFile(Section):
     conditions: Annotated[tuple[Described, ...], Array] = ()
     model: Described | None = None
     training: Described = Field(default_factory=dict)
+    sensors: Described | None = None
     error_bars: Described | None = None
     output: OutputSection = OutputSection()
     _source: Source = PrivateAttr()
@@ -269,7 +271,7 @@ class RunFile(Section):
 
     @property
     def overrides(self) -> tuple[str, ...]:
-        """What was laid over the file with --set."""
+        """The settings that --set puts in the place of those of the file."""
         return self._source.overrides
 
     @property
@@ -289,7 +291,7 @@ class RunFile(Section):
         return self._source.error(key, message)
 
     def checked(self, tables: type[Tables]) -> Tables:
-        """Those of its tables that `tables` has fields for, checked by it."""
+        """The tables of the file for which `tables` has fields, checked against them."""
         found = {name: getattr(self, name) for name in tables.model_fields if name != "domain"}
         if "domain" in tables.model_fields and self.domain.shape is not None:
             found["domain"] = {"shape": anchored(self.domain.shape, self.path.parent)}
@@ -298,7 +300,7 @@ class RunFile(Section):
 
     @contextmanager
     def located(self, *key: str | int) -> Iterator[None]:
-        """Gives errors of the library the place in this file, and the words of this file."""
+        """A context in which errors of the library name the place in this file, in its notation."""
         try:
             yield
         except LocatedError:
@@ -311,7 +313,7 @@ class RunFile(Section):
 
 
 def anchored(shape: Any, folder: Path) -> Any:
-    """A table of a shape in which paths of files start in a folder."""
+    """The table of a shape, in which relative paths of files start in `folder`."""
     if isinstance(shape, list):
         return [anchored(item, folder) for item in shape]
     if not isinstance(shape, dict):
@@ -330,7 +332,7 @@ def load_run(path: str | Path, overrides: Sequence[str] = ()) -> RunFile:
     path
         A TOML file, such as `template` writes.
     overrides
-        Settings laid over it, such as "training.steps=100"; the value is TOML.
+        Settings that replace those of the file, such as "training.steps=100"; the value is TOML.
 
     Raises
     ------
@@ -345,7 +347,7 @@ def load_run(path: str | Path, overrides: Sequence[str] = ()) -> RunFile:
 
 
 def validated(section: type[Tables], data: dict[str, Any], source: Source) -> Tables:
-    """The section; or an error about the first mistake in the file."""
+    """The checked section; raises for the first mistake in the file."""
     try:
         return section.model_validate(data)
     except ValidationError as error:
@@ -379,7 +381,7 @@ def _quoted(names: str) -> str:
 
 
 def _in_toml(message: str) -> str:
-    """A message of the library in the words of a run file: `a={"x": 1}` becomes `a = {x = 1}`."""
+    """A message of the library in the notation of run files: `a={"x": 1}` becomes `a = {x = 1}`."""
     message = _CODE.sub(
         lambda found: error_messages.as_toml(found[1], found[2]) or found[0], message
     )

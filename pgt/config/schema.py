@@ -15,19 +15,21 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from pgt.core.arguments import LARGEST
+from pgt.core.arguments import MAX_NUMBER
 
 SCALARS = ("seed", "method")
-TOP_LEVEL = ("observations", "domain", "pde", "conditions", "model", "training", "output", *SCALARS)
+TOP_LEVEL = (
+    "observations", "domain", "pde", "conditions", "model", "training", "sensors", "output", *SCALARS,
+)  # fmt: skip
 
 
 def wrong(message: str, *key: str | int) -> NoReturn:
-    """Refuse the table being checked, pointing at a key inside it."""
+    """Raise for the table that is being checked; `key` is the place inside it."""
     raise PydanticCustomError("wrong", "{message}", {"message": message, "key": key})
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'steps'?`, or the list of what there is."""
+    """The hint "; did you mean 'steps'?", or the list of known names."""
     known = list(known)
     close = difflib.get_close_matches(name, known, n=1)
     if close:
@@ -57,7 +59,7 @@ class Section(BaseModel):
         return data
 
     def given(self) -> dict[str, Any]:
-        """What the file says, without what it leaves to the library."""
+        """The values that the file gives, by key, without the key that chooses the class."""
         return {
             name: value
             for name, value in self
@@ -113,8 +115,8 @@ def _check_bounds(pair: tuple[float, ...]) -> tuple[float, ...]:
 
 
 Array = Field(strict=False)  # TOML's arrays are lists; kept as tuples
-Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
+Number = Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, le=MAX_NUMBER, allow_inf_nan=False)]
 Text = Annotated[str, AfterValidator(_check_text)]
 # The name of a file, or what a file calls something: any characters that it has.
 AsFound = Annotated[str, AfterValidator(_check_as_found)]

@@ -1,15 +1,16 @@
-"""The text of a run file, its values, and the line of each."""
+"""The text of a run file, its values, and the line of every key."""
 
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pgt.config.lines import Key, key_lines, split_key
 from pgt.core.errors import InputError
+
+Key = tuple[str | int, ...]  # items of an array count from 0, as in ("conditions", 0, "kind")
 
 # Larger files are refused; a run file has some hundreds of bytes.
 MAX_BYTES = 100_000
@@ -31,7 +32,7 @@ LocatedError.__module__ = "pgt"
 
 @dataclass(frozen=True)
 class Source:
-    """What was read: `places` says for each key "line 12", or "--set" where the command line set it."""
+    """A run file; `places` has for each key its line, "line 12", or "--set" for the command line."""
 
     path: Path
     text: str
@@ -47,7 +48,7 @@ class Source:
         return LocatedError(f"{self.path}, {place}{name}: {message}")
 
     def order(self, key: Key) -> int:
-        """Where a key stands, for picking the first mistake; what was set by hand comes last."""
+        """The line of a key, by which the first mistake is chosen; settings of --set come last."""
         place = next(
             (p for n in range(len(key), 0, -1) if (p := self.places.get(key[:n]))), "line 0"
         )
@@ -74,7 +75,7 @@ def read_source(path: str | Path, overrides: Sequence[str] = ()) -> Source:
     except ValueError as error:  # of which tomllib.TOMLDecodeError is one
         raise _syntax_error(path, text, error) from None
     for override in overrides:
-        _lay_over(path, data, places, override)
+        _apply_override(path, data, places, override)
     return Source(path, text, data, places, tuple(overrides))
 
 
@@ -164,8 +165,8 @@ def _syntax_error(path: Path, text: str, error: ValueError) -> InputError:
     )
 
 
-def _lay_over(path: Path, data: dict, places: dict[Key, str], override: str) -> None:
-    """Set one value in `data`, making tables on the way, and note that it came from outside."""
+def _apply_override(path: Path, data: dict, places: dict[Key, str], override: str) -> None:
+    """Set one value in `data`, and make the tables around it; its place becomes --set."""
 
     def wrong(why: str) -> InputError:
         return InputError(f"{path}, {OVERRIDE} {override}: {why}")
@@ -187,6 +188,67 @@ def _lay_over(path: Path, data: dict, places: dict[Key, str], override: str) -> 
     for old in [place for place in places if place[: len(full)] == full]:
         del places[old]
     places[full] = OVERRIDE
+
+
+def key_lines(text: str) -> dict[Key, int]:
+    """Every key of a valid TOML text, with the line on which its statement begins.
+
+    >>> key_lines("[training]\\nsteps = 100")
+    {('training',): 1, ('training', 'steps'): 2}
+    """
+    lines: dict[Key, int] = {}
+    newest: dict[Key, int] = {}  # the index of the last item of each array of tables
+    table: Key = ()
+    statement, start = "", 1
+    for number, line in enumerate(text.split("\n"), 1):
+        statement += f"{line}\n"
+        try:
+            found = tomllib.loads(statement)
+        except ValueError:  # the statement goes on in the next line
+            continue
+        if statement.lstrip().startswith("["):
+            *keys, table = _header_keys(found, newest)
+        else:
+            keys = [(*table, *key) for key in _keys(found)]
+        for key in (*keys, table):
+            lines.setdefault(key, start)
+        statement, start = "", number + 1
+    lines.pop((), None)
+    return lines
+
+
+def _keys(value: Any, above: Key = ()) -> Iterator[Key]:
+    """The keys of a value and of all that it contains."""
+    if isinstance(value, dict | list):
+        for key, inside in value.items() if isinstance(value, dict) else enumerate(value):
+            yield (*above, key)
+            yield from _keys(inside, (*above, key))
+
+
+def _header_keys(found: Any, newest: dict[Key, int]) -> Iterator[Key]:
+    """The keys of a header such as [a.b] or [[a]], the table itself last."""
+    path: Key = ()
+    while found:
+        path += (newest[path],) if path in newest else ()
+        name, found = next(iter(found.items()))
+        path += (name,)
+        yield path
+        if isinstance(found, list):
+            newest[path] = newest.get(path, -1) + 1
+            yield (*path, newest[path])
+            return
+
+
+def split_key(text: str) -> tuple[Key, str] | None:
+    """The parts of the key before the first `=`, and the text behind it; None without a key."""
+    for sign in re.finditer("=", text):
+        try:
+            found = tomllib.loads(f"{text[: sign.start()]}= 0")
+        except ValueError:  # the sign is inside of a quoted key
+            continue
+        keys = list(_keys(found))
+        return (keys[-1], text[sign.end() :]) if keys else None
+    return None
 
 
 def _parse_override(override: str, wrong: Callable[[str], InputError]) -> tuple[Key, Any]:

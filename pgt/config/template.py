@@ -28,17 +28,16 @@ from pgt.physics.pde import About
 _DERIVED = re.compile(rf"(?P<field>\w+)_(?P<axes>[{LETTERS}]+)|lap\((?P<of>\w+)\)")
 
 
-def template(pde: str | Sequence[str], shape: str | None = None) -> str:
+def template(pde: str | Sequence[str]) -> str:
     """A commented run file for a registered equation ("heat"), or for equations as text.
 
-    In text, a name that is neither a coordinate nor ever differentiated becomes a coefficient. With the
-    name of a `shape` ("disk"), the domain has an obstacle of that kind.
+    In text, a name that is neither a coordinate nor ever differentiated becomes a coefficient.
 
     >>> print(template("u_t + u*u_x = nu*u_xx").split("[pde]")[1].split("[[")[0].splitlines()[1])
     equations = ["u_t + u*u_x = nu*u_xx"]
     """
     about, lines = _equation(pde)
-    return _written(about, "\n".join(lines), *_to_fill_in(about), shape)
+    return _written(about, "\n".join(lines), *_to_fill_in(about))
 
 
 def template_from(
@@ -46,7 +45,7 @@ def template_from(
     folder: Path,
     pde: str | Sequence[str] | None = None,
 ) -> str:
-    """A commented run file for data that were looked at; without an equation, with one to fill in."""
+    """A commented run file for surveyed data; without an equation, it has one to fill in."""
     if pde is None:
         about = About("", box=found.bounds, measured=found.fields)
         lines = [from_data.equation(found)]
@@ -66,13 +65,13 @@ def fitting(found: Survey, pde: str | Sequence[str] | None) -> Survey:
 
 
 def is_steady(pde: str | Sequence[str], coords: Sequence[str]) -> bool:
-    """Whether an equation of the library is asked for without a time, and can do without."""
+    """Whether a registered equation is used without time, and has a steady form."""
     kind = parts("equation").get(pde) if isinstance(pde, str) else None
     return kind is not None and "t" not in coords and "steady" in signature(kind).parameters
 
 
 def measured_by(pde: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The fields of an equation, those first that are usually measured."""
+    """The fields of an equation that are usually measured."""
     return tuple(_equation(pde)[0].measured) if pde is not None else ()
 
 
@@ -98,7 +97,7 @@ def _check_axes(about: About, found: Survey) -> None:
 
 
 def _hint(axis: str, found: Survey) -> str:
-    """What else may be meant where an axis is missing."""
+    """A hint on how to give a missing axis."""
     read = (*found.columns.values(), *found.unused)
     return explain_angles(read) or explain_sensor_positions(axis)
 
@@ -116,7 +115,7 @@ def _with_units(lines: Sequence[str], pde: str | Sequence[str], found: Survey) -
 
 
 def _as_amount(line: str, unit: str) -> str:
-    """The number of a line with its unit; nothing where it is no number."""
+    """The number of a line with its unit; empty where the value is no number."""
     value = tomllib.loads(line).popitem()[1]
     return f"{value:g} {unit}" if isinstance(value, int | float) else ""
 
@@ -127,7 +126,7 @@ def _equation(pde: str | Sequence[str]) -> tuple[About, list[str]]:
 
 
 def _named(name: str) -> tuple[About, list[str]]:
-    """A registered equation: what it says of itself, and what it needs."""
+    """The description of a registered equation, and the lines of [pde] with its coefficients."""
     known = parts("equation")
     if name not in known:
         meant = did_you_mean(_without_axes(name, known), known)
@@ -147,7 +146,7 @@ def _named(name: str) -> tuple[About, list[str]]:
 
 
 def _without_axes(name: str, known: Container[str]) -> str:
-    """In "heat_2d" the axes are those of the data."""
+    """The name of an equation without its dimension: "heat" for "heat_2d"."""
     base = re.sub(r"_?[123]d$", "", name.lower())
     return base if base in known else name
 
@@ -162,7 +161,7 @@ def _text(texts: Sequence[str]) -> tuple[About, list[str]]:
         CARTESIAN
     )
     if not axes - {"t"} and any(found["of"] for found in derived):
-        axes |= {"x", "y"}  # a Laplacian alone does not say over which
+        axes |= {"x", "y"}  # a Laplacian alone does not name its axes
     others = [n for n in names if not _DERIVED.fullmatch(n) and n not in {*CARTESIAN, *CONSTANTS}]
     coefficients = [name for name in others if name not in fields]
     for name in coefficients:
@@ -175,7 +174,7 @@ def _text(texts: Sequence[str]) -> tuple[About, list[str]]:
 
 
 def _guessed(pde: AbstractPDE) -> About:
-    """Where to begin with any equation: what might be known are the start, and the values at walls."""
+    """A starting point for any equation: its start, and the values at walls, may be known."""
     value = {pde.fields[0]: 0}
     initial = ({"kind": "initial", **value},) if "t" in pde.coords else ()
     walls = ({"kind": "dirichlet", **value},) if pde.coords != ("t",) else ()
@@ -197,7 +196,7 @@ def _to_fill_in(about: About) -> tuple[str, str]:
     return readings, "\n".join(f"{axis} = {toml(pair)}" for axis, pair in about.box.items())
 
 
-def _written(about: About, pde: str, readings: str, bounds: str, shape: str | None = None) -> str:
+def _written(about: About, pde: str, readings: str, bounds: str) -> str:
     import pgt.models  # noqa: F401, registers the models, which importing takes a second
 
     coords, fields = list(about.box), list(about.measured)
@@ -207,7 +206,7 @@ def _written(about: About, pde: str, readings: str, bounds: str, shape: str | No
         observations=readings,
         bounds=bounds,
         periodic="" if space == "t" else periodic,
-        shape=obstacle(about, shape),
+        shape=_obstacle(about),
         pde=pde,
         conditions="\n\n".join(_switched_off(table) for table in about.conditions),
         models=", ".join(name for name in parts("model") if name != "pgt"),
@@ -279,53 +278,21 @@ formats = ["nc", "png"]
 """
 
 
-# An obstacle of every simple kind, about the size of a third of a unit box.
-_OBSTACLES: dict[str, dict[str, Any]] = {
-    "disk": {"centre": [0.5, 0.5], "radius": 0.15},
-    "ellipse": {"centre": [0.5, 0.5], "radii": [0.2, 0.1]},
-    "rectangle": {"x": [0.4, 0.6], "y": [0.4, 0.6]},
-    "polygon": {"corners": [[0.4, 0.4], [0.6, 0.4], [0.5, 0.6]]},
-    "formula": {"text": "sqrt((x - 0.5)^2 + (y - 0.5)^2) - 0.15"},
-    "ball": {"centre": [0.5, 0.5, 0.5], "radius": 0.15},
-    "cylinder": {"centre": [0.5, 0.5], "radius": 0.15, "z": [0.2, 0.8]},
-    "box": {"x": [0.4, 0.6], "y": [0.4, 0.6], "z": [0.4, 0.6]},
-    "file": {"path": "obstacle.stl"},
-}
-_IN_SPACE = ("ball", "cylinder", "box")
-
-
-def obstacle(about: About, shape: str | None) -> str:
-    """The table of an obstacle: in use where one is asked for, else switched off; none on a line."""
-    space = [axis for axis in about.box if axis != "t"]
-    if shape is None and len(space) < 2:
+def _obstacle(about: About) -> str:
+    """A commented table of an obstacle in the middle of the box; none on a line."""
+    corners = [about.box[axis] for axis in about.box if axis != "t"]
+    if len(corners) not in (2, 3):
         return ""
-    kind = shape or ("disk" if len(space) == 2 else "ball")
-    if kind not in _OBSTACLES:
-        raise InputError(f"there is no shape called '{kind}'{did_you_mean(kind, _OBSTACLES)}")
-    if len(space) not in (2, 3) or (kind != "file" and (kind in _IN_SPACE) != (len(space) == 3)):
-        raise InputError(f"a {kind} does not fit the axes {', '.join(space) or 'of time alone'}.")
-    inside = {"kind": kind, **_fitted(_OBSTACLES[kind], about.box), "name": "obstacle"}
-    lines = ["[domain.shape]", 'kind = "outside"  # all but:', f"shape = {toml(inside)}"]
-    off = "" if shape else "#"
-    note = '# With `wall = "obstacle"` a condition holds on the obstacle in the place of the box\'s ends.'
-    return "\n\n" + "\n".join([*(off + line for line in lines), note])
-
-
-def _fitted(obstacle: Mapping[str, Any], box: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """The obstacle moved and scaled from the unit box into that of an equation."""
-    corners = [box[axis] for axis in box if axis != "t"]
     size = min(high - low for low, high in corners)
+    obstacle = {
+        "kind": "disk" if len(corners) == 2 else "ball",
+        "centre": [round((low + high) / 2, 6) for low, high in corners],
+        "radius": 0.15 * size,
+        "name": "obstacle",
+    }
+    return f"""
 
-    def moved(place, axis):
-        low, high = corners[axis]
-        return round((low + high) / 2 + (place - 0.5) * size, 6)
-
-    found = dict(obstacle)
-    if "centre" in found:
-        found["centre"] = [moved(p, k) for k, p in enumerate(found["centre"])]
-    if "corners" in found:
-        found["corners"] = [[moved(p, k) for k, p in enumerate(c)] for c in found["corners"]]
-    for key in ("radius", "radii"):
-        if key in found:
-            found[key] = [size * r for r in found[key]] if key == "radii" else size * found[key]
-    return found | {a: [moved(p, k) for p in found[a]] for k, a in enumerate("xyz") if a in found}
+#[domain.shape]
+#kind = "outside"  # all but:
+#shape = {toml(obstacle)}
+# With `wall = "obstacle"` a condition holds on the obstacle in the place of the box's ends."""

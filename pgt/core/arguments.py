@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pgt.core.parser import AXES
-
+# Coordinates in their order. r and θ are names like any other where a domain has no such axis.
+AXES = ("r", "θ", "x", "y", "z", "t")
 # How a model may be fitted: methods/plan.py.
 MethodName = Literal["closed-form", "solver", "second-order", "first-order"]
 
-LARGEST = 1e30  # the largest number that is accepted; beyond it single precision soon overflows
+MAX_NUMBER = 1e30  # the largest number that is accepted; beyond it single precision soon overflows
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,9 @@ class Written:
 FORMULA = Form("formula")  # text that is parsed
 CURVE = Form("curve")  # {at = [...], values = [...]}: values along one coordinate
 
-Number = Annotated[float, Limits(at_least=-LARGEST, at_most=LARGEST)]
-Positive = Annotated[float, Limits(above=0, at_most=LARGEST)]
-NotNegative = Annotated[float, Limits(at_least=0, at_most=LARGEST)]
+Number = Annotated[float, Limits(at_least=-MAX_NUMBER, at_most=MAX_NUMBER)]
+Positive = Annotated[float, Limits(above=0, at_most=MAX_NUMBER)]
+NotNegative = Annotated[float, Limits(at_least=0, at_most=MAX_NUMBER)]
 Share = Annotated[float, Limits(at_least=0, below=1)]
 Count = Annotated[int, Limits(at_least=1, at_most=10**9)]
 Size = Annotated[int, Limits(at_least=1, at_most=10_000)]

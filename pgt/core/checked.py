@@ -151,12 +151,12 @@ def _bounds(marks: tuple, value: Any) -> list[str]:
     low, high = limits.at_least, limits.at_most
     if low is not None and limits.below is not None:
         return [f"in [{low:g}, {limits.below:g})"]
-    said = [f"above {limits.above:g}"] if limits.above is not None else []
+    shown_limits = [f"above {limits.above:g}"] if limits.above is not None else []
     if limits.below is not None and is_number and value >= limits.below:
-        return [" and ".join([*said, f"below {limits.below:g}"])]
+        return [" and ".join([*shown_limits, f"below {limits.below:g}"])]
     if high is not None and is_number and value > high:
-        return [*said, f"up to {high:g}"]
-    return said if low is None else [*said, f"from {low:g} up"]
+        return [*shown_limits, f"up to {high:g}"]
+    return shown_limits if low is None else [*shown_limits, f"from {low:g} up"]
 
 
 def _title(hint: Any) -> str:

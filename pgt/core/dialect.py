@@ -8,13 +8,13 @@ from pgt.core.errors import InputError
 Separator = Literal[",", ";", "tab", "space", "bar"]
 Mark = Literal[".", ","]
 Dates = Literal["day first", "month first"]
-CHARACTERS = {",": ",", ";": ";", "tab": "\t", "space": " ", "bar": "|"}
-SPOKEN = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces", "|": "bars"}
+SEPARATORS = {",": ",", ";": ";", "tab": "\t", "space": " ", "bar": "|"}
+SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces", "|": "bars"}
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a table is written; for a setting that is None the reader decides by the file.
+    """The format of a table; for a setting that is None the reader decides by the file.
 
     Attributes
     ----------

@@ -137,7 +137,7 @@ class Verdict:
     Attributes
     ----------
     converged : whether the fit converged; None where that is unknown.
-    reason : why it is said to have converged or not.
+    reason : the reason why the fit counts as converged or not.
     held_out : the errors at readings that were not fitted, by field.
     doubts : the doubts, the most serious first.
     folds : the number of folds that predicted all readings; None if readings were held out of this fit.

@@ -1,7 +1,9 @@
 """The exception for every mistake of a user, and the warning about a doubtful answer."""
 
+import difflib
 import sys
 import warnings
+from collections.abc import Iterable
 
 INSIDE = ("pgt", "equinox", "jaxtyping", "beartype")  # packages whose stack frames a warning skips
 
@@ -50,3 +52,11 @@ def warn_of(doubt: str) -> None:
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in INSIDE:
         level, frame = level + 1, frame.f_back
     warnings.warn(doubt, DoubtWarning, stacklevel=level)
+
+
+def closest(name: str, known: Iterable) -> str:
+    """A sentence that suggests the nearest known name and lists all of them."""
+    known = [str(k) for k in known]
+    close = difflib.get_close_matches(str(name), known, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return f"{hint} Known: {', '.join(known) or 'none'}."

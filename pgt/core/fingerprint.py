@@ -46,8 +46,8 @@ def _leaves(thing: Any, path: str, above: tuple[int, ...]) -> Iterator[Leaf]:
     if id(thing) in above or len(above) > _MAX_DEPTH:
         yield path, "the same as above"
         return
-    said, parts = _taken_apart(thing)
-    yield path, said
+    description, parts = _taken_apart(thing)
+    yield path, description
     for name, part in parts.items():
         yield from _leaves(part, f"{path}.{name}".lstrip("."), (*above, id(thing)))
 

@@ -1,4 +1,4 @@
-"""Locks of folders: one process at a time writes to a folder, and a second one is told who that is.
+"""Locks of folders: one process at a time writes to a folder, and an error names it to a second one.
 
 The operating system holds the lock and releases it when the process ends in any way, so a killed owner
 leaves nothing that must be removed by hand.

@@ -10,10 +10,9 @@ import math
 import re
 from collections.abc import Iterable
 
+from pgt.core.arguments import AXES as AXES
 from pgt.core.errors import InputError
 
-# Coordinates in their order. r and θ are names like any other where a domain has no such axis.
-AXES = ("r", "θ", "x", "y", "z", "t")
 CARTESIAN = ("x", "y", "z", "t")
 LETTERS = "".join(AXES)
 DERIVATIVE = re.compile(rf"(?P<field>\w+)_(?P<axes>[{LETTERS}]+)")  # u_xt

@@ -261,7 +261,7 @@ def _decode_array(node, source: _Source):
 def _find_class(module: str, name: str, classes: tuple[type, ...]) -> type:
     """The class of that name among `classes` and the trusted packages already imported."""
     if not _is_trusted(module):
-        # By name alone: a script calls its own module __main__, whoever imports it does not.
+        # By name alone: a module is called __main__ where it is run, and otherwise where it is imported.
         own = [cls for cls in classes if _is_record(cls) and cls.__qualname__ == name]
         own += [cls for cls in registered_classes() if _stored_name(cls) == (module, name)]
         if not own:

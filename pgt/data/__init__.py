@@ -1,6 +1,7 @@
 """Readings, the domain, and the points at which equation and conditions are enforced.
 
 observations        readings with positions, noise and mask
+sensors             sensor models: offset, gain, drift, clock; noise, counts, detection limits
 domain              the box of coordinates, with a shape and periodic axes
 bounds              the box alone: bounds, sampling, quadrature
 shaped_domain       the part of a box inside a shape: sampling, quadrature, walls, checks
@@ -17,3 +18,4 @@ _checks, _readers   checks of readings, and readings from tables and datasets
 from pgt.data.domain import Domain as Domain
 from pgt.data.observations import Observations as Observations
 from pgt.data.observations import sample as sample
+from pgt.data.sensors import Sensors as Sensors

@@ -1,26 +1,17 @@
 """Conversion of what users pass as readings to float64 columns; errors say exactly what is wrong."""
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import equinox as eqx
 import numpy as np
 import pandas as pd
 
-from pgt.core.errors import InputError
+from pgt.core.errors import InputError, closest
 from pgt.core.number_arrays import as_numbers
 from pgt.core.numbers import listed
 from pgt.core.parser import AXES, CARTESIAN
 from pgt.data.bounds import TOLERANCE, shown, spanned
 from pgt.data.domain import Domain
-
-
-def closest(name: str, known: Iterable) -> str:
-    """A sentence that suggests the nearest known name and lists all of them."""
-    known = [str(k) for k in known]
-    close = difflib.get_close_matches(str(name), known, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    return f"{hint} Known: {', '.join(known) or 'none'}."
 
 
 def check_names(argument: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -236,7 +227,10 @@ def check_axis(axis: str, position: np.ndarray, half: np.ndarray, domain: Domain
 
 
 def settle_duplicates(readings, duplicates: str):
-    """The readings after treatment of repeated ones: raise ("error") or average them ("mean")."""
+    """The readings after treatment of repeated ones: raise ("error"), average them ("mean"), or keep them
+    as independent measurements ("independent")."""
+    if duplicates == "independent":
+        return readings
     if duplicates not in ("error", "mean"):
         raise InputError(f'`duplicates` is {duplicates!r}; write "error" or "mean".')
     boxes = () if readings.half_width is None else (readings.half_width,)

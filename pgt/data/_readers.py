@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pgt.core.errors import InputError
-from pgt.data._checks import check_names, closest
+from pgt.core.errors import InputError, closest
+from pgt.data._checks import check_names
 from pgt.data.domain import AXES
 
 

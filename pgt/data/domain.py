@@ -40,7 +40,6 @@ from pgt.data.shaped_domain import Body, as_shape, check_shape
 from pgt.geometry.low_discrepancy import evenly
 from pgt.geometry.point_location import where_true
 from pgt.geometry.shape import AbstractShape, Boundary, Shape
-from pgt.geometry.shape_storage import shape_from_dict, shape_to_dict
 from pgt.geometry.walls import part_where
 
 # The number of places in a shape at which the initial state is imposed.
@@ -53,7 +52,7 @@ Real = float | int | np.floating | np.integer
 class Domain:
     """The named and bounded axes of a problem: any of r, θ, x, y, z, t, always in that order.
 
-    A domain is hashable, static under `jit`, and written to JSON. Properties cost nothing; methods take
+    A domain is hashable and static under `jit`. Properties cost nothing; methods take
     arguments or compute points.
 
     Parameters
@@ -409,35 +408,3 @@ class Domain:
             back = [-float(by[self.index(axis)]) for axis in self.spatial_axes]
             object.__setattr__(other, "shape", self.shape.moved(*back))
         return other
-
-    # ----------------------------------------------------------------------------------- as JSON
-
-    def to_dict(self) -> dict:
-        """The domain as plain lists and dictionaries, for JSON."""
-        bounds = {axis: list(self.bounds(axis)) for axis in self.axes}
-        plain = {"bounds": bounds, "periodic": list(self.periodic), "units": self.units}
-        if self.coordinates != CARTESIAN:
-            plain["coordinates"] = self.coordinates
-        return plain if self.shape is None else {**plain, "shape": shape_to_dict(self.shape)}
-
-    @classmethod
-    @checked
-    def from_dict(cls, data: Mapping) -> "Domain":
-        """The domain that `to_dict` wrote."""
-        if set(data) - {"shape", "coordinates"} != {
-            "bounds",
-            "periodic",
-            "units",
-        } or not isinstance(data["bounds"], Mapping):
-            raise InputError(
-                'a domain is written {"bounds": {"x": [0, 1], ...}, "periodic": [...], '
-                f'"units": {{...}}}}; got the keys {sorted(map(str, data))}.'
-            )
-        shape = shape_from_dict(data["shape"]) if "shape" in data else None
-        return cls(
-            periodic=tuple(data["periodic"]),
-            units=data["units"],
-            shape=shape,
-            coordinates=data.get("coordinates", CARTESIAN),
-            **data["bounds"],
-        )

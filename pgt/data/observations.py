@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import equinox as eqx
@@ -14,10 +15,11 @@ from jaxtyping import Array, Bool, Float, Int
 
 from pgt.core.arguments import Seed
 from pgt.core.checked import checked
-from pgt.core.errors import InputError
+from pgt.core.errors import InputError, closest
 from pgt.data import _checks, _readers
 from pgt.data.dates import text, without_dates
 from pgt.data.domain import AXES, Domain, Real
+from pgt.data.sensors import Sensors
 from pgt.data.units import require_same
 
 
@@ -58,6 +60,7 @@ class Observations(eqx.Module):
     mask : (n, c) True where a value was measured.
     noise : (n, c) standard deviation σ of each reading; 0 where not given.
     half_width : (n, d) half the box over which a reading is an average, or None for point readings.
+    sensors : what is known about the errors of the sensors.
 
     >>> readings = Observations.from_arrays(
     ...     {"t": [0.0, 1.0], "x": [0.2, 0.4]}, {"u": [1.0, float("nan")]}
@@ -74,6 +77,7 @@ class Observations(eqx.Module):
     coords: tuple[str, ...] = eqx.field(static=True)
     fields: tuple[str, ...] = eqx.field(static=True)
     units: tuple[tuple[str, str], ...] = eqx.field(static=True, default=())
+    sensors: Sensors = eqx.field(static=True, default=Sensors())
 
     @classmethod
     @checked
@@ -88,6 +92,7 @@ class Observations(eqx.Module):
         width=None,
         units: Mapping[str, str] | None = None,
         duplicates: str = "error",
+        sensors: Sensors | None = None,
     ) -> "Observations":
         """Readings from arrays, or from columns by name.
 
@@ -99,7 +104,9 @@ class Observations(eqx.Module):
         noise : σ of the readings: one number, a dict by field, or (n, c).
         width : full box widths by axis, a number or (n,) each, for readings that are averages.
         units : unit of any axis or field, by name.
-        duplicates : "error", or "mean" to average repeated readings of one field at one point.
+        duplicates : "error", or "mean" to average repeated readings of one field at one point;
+            "independent" keeps them, as streams of readings do.
+        sensors : what is known about the errors of the sensors; see `pgt.Sensors`.
         """
         points, units = without_dates(points, units)
         coords = _checks.column_names("coords", points, coords)
@@ -121,7 +128,9 @@ class Observations(eqx.Module):
             coords=coords,
             fields=fields,
             units=tuple(_checks.check_units(units, coords + fields).items()),
+            sensors=sensors or Sensors(),
         )
+        readings.sensors.check_values({name: readings.measured(name).values for name in fields})
         return _checks.settle_duplicates(readings, duplicates)
 
     @classmethod
@@ -136,6 +145,7 @@ class Observations(eqx.Module):
         width=None,
         units: Mapping[str, str] | None = None,
         duplicates: str = "error",
+        sensors: Sensors | None = None,
     ) -> "Observations":
         """Readings from a CSV file with a heading line, or from a pandas DataFrame.
 
@@ -154,6 +164,7 @@ class Observations(eqx.Module):
             width=_readers.columns_or_numbers(frame, width),
             units=units,
             duplicates=duplicates,
+            sensors=sensors,
         )
 
     @classmethod
@@ -166,6 +177,7 @@ class Observations(eqx.Module):
         noise=None,
         width=None,
         duplicates: str = "error",
+        sensors: Sensors | None = None,
     ) -> "Observations":
         """Readings from a Dataset with coordinates among x, y, z, t; units from its attributes.
 
@@ -175,8 +187,9 @@ class Observations(eqx.Module):
         """
         points, values, units = _readers.flatten(dataset, fields)
         return cls.from_arrays(
-            points, values, noise=noise, width=width, units=units, duplicates=duplicates
-        )
+            points, values, noise=noise, width=width, units=units, duplicates=duplicates,
+            sensors=sensors,
+        )  # fmt: skip
 
     @classmethod
     @checked
@@ -218,7 +231,7 @@ class Observations(eqx.Module):
 
     @checked
     def read(self, field: Callable) -> Float[np.ndarray, "*k n c"]:
-        """What these sensors would read of a field; box readings are averages over their boxes.
+        """The readings that these sensors would take of a field; box readings are averages over boxes.
 
         `field` maps points (m, d) to values (m, c), or to those of many fields, (k, m, c).
 
@@ -277,22 +290,41 @@ class Observations(eqx.Module):
         fields = _checks.check_names("fields", fields)
         for name in self.fields:
             if name not in fields:
-                raise InputError(
-                    f"the observed field {name!r} is unknown.{_checks.closest(name, fields)}"
-                )
+                raise InputError(f"the observed field {name!r} is unknown.{closest(name, fields)}")
         column = np.array([self.fields.index(f) if f in self.fields else 0 for f in fields])
         present = np.array([f in self.fields for f in fields])
         weight = present.astype(self.values.dtype)
-        return Observations(
-            points=self.points,
+        return replace(
+            self,
             values=self.values[:, column] * weight,
             mask=self.mask[:, column] & present,
             noise=self.noise[:, column] * weight,
-            half_width=self.half_width,
-            coords=self.coords,
             fields=fields,
-            units=self.units,
         )
+
+    def joined(self, other: "Observations") -> "Observations":
+        """These readings, then those of `other`, which has the same coordinates, fields and units.
+
+        >>> early, late = (Observations.from_arrays({"t": [t]}, {"u": [3.0]}) for t in (0.0, 1.0))
+        >>> early.joined(late).points.ravel().tolist()
+        [0.0, 1.0]
+        """
+        for name in ("coords", "fields", "units"):
+            own, others = getattr(self, name), getattr(other, name)
+            if own != others and not (name == "units" and not (own and others)):
+                raise InputError(f"the other readings have the {name} {others}; give them {own}.")
+        units = self.units or other.units
+        if other.sensors not in (self.sensors, Sensors()):
+            raise InputError(
+                "the other readings have other `sensors`; give them the same, or none."
+            )
+        both = [replace(one, units=units, sensors=self.sensors) for one in (self, other)]
+        if self.half_width is not None or other.half_width is not None:
+            both = [
+                one if one.half_width is not None else replace(one, half_width=0.0 * one.points)
+                for one in both
+            ]
+        return jax.tree.map(lambda *parts: np.concatenate([np.asarray(p) for p in parts]), *both)
 
     def take(self, indices) -> "Observations":
         """The readings in some of the rows; JAX may trace the indices."""
@@ -356,8 +388,10 @@ def _has_width(half: Float[Array | np.ndarray, "n d"]) -> Bool[np.ndarray, " d"]
 
 # ------------------------------------------------------------------------------- limits of precision
 
-LARGEST_NUMBER, SMALLEST_NUMBER = 1e30, 1e-30  # products of two such numbers still have digits
-FARTHEST_ORIGIN = 1e11  # in extents; farther away double precision can hardly tell positions apart
+MAX_MAGNITUDE, MIN_MAGNITUDE = 1e30, 1e-30  # products of two such numbers still have digits
+MAX_RELATIVE_OFFSET = (
+    1e11  # in extents; farther away double precision can hardly tell positions apart
+)
 
 
 def check_limits(observations: Observations, domain: Domain) -> None:
@@ -365,7 +399,7 @@ def check_limits(observations: Observations, domain: Domain) -> None:
     for axis, extent in zip(domain.axes, domain.extent, strict=True):
         _check_size(f"axis {axis} has the length", extent)
     offset = np.maximum(np.abs(domain.lower), np.abs(domain.upper)) / domain.extent
-    if offset.max() > FARTHEST_ORIGIN:
+    if offset.max() > MAX_RELATIVE_OFFSET:
         axis = domain.axes[int(offset.argmax())]
         raise InputError(
             f"axis {axis} runs over {domain.bounds(axis)}: beside its offset even double "
@@ -382,10 +416,10 @@ def check_limits(observations: Observations, domain: Domain) -> None:
 
 
 def _check_size(what: str, size: float) -> None:
-    if not SMALLEST_NUMBER <= size <= LARGEST_NUMBER:
+    if not MIN_MAGNITUDE <= size <= MAX_MAGNITUDE:
         raise InputError(
             f"{what} {size:g}, which single precision cannot work with; choose a unit in which the "
-            f"numbers lie between {SMALLEST_NUMBER:g} and {LARGEST_NUMBER:g}."
+            f"numbers lie between {MIN_MAGNITUDE:g} and {MAX_MAGNITUDE:g}."
         )
 
 
@@ -442,7 +476,4 @@ def readings_from(observations: Observations, start: float | None) -> Observatio
     moved = np.array(observations.points, float)
     moved[:, observations.coords.index("t")] -= start
     units = tuple((dict(observations.units) | {"t": f"s since {text(start)}"}).items())
-    return Observations(
-        moved, observations.values, observations.mask, observations.noise, observations.half_width,
-        observations.coords, observations.fields, units,
-    )  # fmt: skip
+    return replace(observations, points=moved, units=units)

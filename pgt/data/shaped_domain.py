@@ -28,11 +28,10 @@ from pgt.data.shape_points import (
     weigh_by_distance,
 )
 from pgt.geometry import shape as shapes
-from pgt.geometry import solid as of_space
 from pgt.geometry.low_discrepancy import evenly
-from pgt.geometry.plane import Rectangle
 from pgt.geometry.set_operations import Intersection
 from pgt.geometry.shape import AbstractShape, Boundary
+from pgt.geometry.simple_shapes import Box, Rectangle
 from pgt.geometry.walls import COUNTS, kept, kept_of, to_walls
 
 # Points outside the shape by less than this share of the box diagonal count as inside: readings on a wall
@@ -44,13 +43,13 @@ MIN_FILLED_SHARE = 1e-5
 MAX_AREA_GAP = 2e-3
 # They may also differ by at most this share of the area inside or outside, whichever is less.
 MAX_RELATIVE_AREA_GAP = 0.1
-# Where the share inside or outside is smaller, it is measured with MANY points of the box, else with FEW.
+# Where the share inside or outside is smaller than this, it is measured with MANY_POINTS.
 MIN_SHARE_FOR_FEW_POINTS = 0.05
-FEW, MANY = 1 << 14, 1 << 20
+FEW_POINTS, MANY_POINTS = 1 << 14, 1 << 20
 # The shape may differ at this share of the points on the two ends of a periodic axis.
 MAX_SEAM_MISMATCH = 5e-3
 # A part of the shape whose size relative to the box is beyond these was given in other units.
-SMALLEST, LARGEST = 0.01, 100.0
+MIN_RELATIVE_SIZE, MAX_RELATIVE_SIZE = 0.01, 100.0
 # A tiny hole is accepted, with a warning, in a shape that fills more of the box than this.
 MIN_SHARE_WITH_SMALL_HOLE = 0.5
 
@@ -82,7 +81,7 @@ class Body:
         return Intersection(self.shape, self.case)
 
     @cached_property
-    def case(self) -> Rectangle | of_space.Box:
+    def case(self) -> Rectangle | Box:
         """The box as a shape."""
         return as_shape(self.box)
 
@@ -190,7 +189,7 @@ class Body:
                 f"Domain(shape=...): a shape in {shape.dimension} dimensions does not fit the axes "
                 f"{', '.join(axes)}; give a shape of {'the plane' if len(axes) == 2 else 'space'}."
             )
-        places = np.asarray(self.space.from_unit(evenly(FEW, len(axes))), float)
+        places = np.asarray(self.space.from_unit(evenly(FEW_POINTS, len(axes))), float)
         share = float(np.mean(shape.inside(places)))
         for leaf in shape.leaves():
             self._check_size(leaf, share)
@@ -227,7 +226,7 @@ class Body:
 
     def _check_closed(self, share: float) -> None:
         """Raise where the detected walls enclose another area than the one inside the shape."""
-        count = MANY if min(share, 1 - share) < MIN_SHARE_FOR_FEW_POINTS else FEW
+        count = MANY_POINTS if min(share, 1 - share) < MIN_SHARE_FOR_FEW_POINTS else FEW_POINTS
         places = self.space.from_unit(evenly(count, len(self.space.axes)))
         share = float(np.mean(self.shape.inside(np.asarray(places, float))))
         enclosed = self.solid.measure() / math.prod(self.space.extent)
@@ -250,9 +249,9 @@ class Body:
         if not np.isfinite([lower, upper]).all():
             return
         share = (upper - lower) / self.space.extent
-        if share.max() >= SMALLEST and share.min() <= LARGEST:
+        if share.max() >= MIN_RELATIVE_SIZE and share.min() <= MAX_RELATIVE_SIZE:
             return
-        factor = share.max() if share.max() < SMALLEST else share.min()
+        factor = share.max() if share.max() < MIN_RELATIVE_SIZE else share.min()
         doubt = (
             f"Domain(shape=...): {leaf.wall!r} is {max(factor, 1 / factor):.3g} times "
             f"{'smaller' if factor < 1 else 'larger'} than the box {_shown(self.space)}: it reaches from "
@@ -297,10 +296,10 @@ def check_shape(shape, box: Bounds, periodic: Sequence[str]) -> AbstractShape:
     return cut_shape
 
 
-def as_shape(box: Bounds) -> Rectangle | of_space.Box:
+def as_shape(box: Bounds) -> Rectangle | Box:
     """The spatial part of a box as a shape."""
     space = box.along(box.spatial_axes)
-    make_box = Rectangle if len(space.axes) == 2 else of_space.Box
+    make_box = Rectangle if len(space.axes) == 2 else Box
     return make_box(*space.limits, name="the box")
 
 

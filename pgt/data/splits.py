@@ -14,22 +14,22 @@ from pgt.data.observations import Observations
 
 READINGS_PER_BLOCK = 5  # the number of readings in a block, on average
 # The bounds of the number of blocks. More blocks hold single points; fewer leave too few to choose from.
-FEWEST_BLOCKS, MOST_BLOCKS = 10, 200
+MIN_BLOCKS, MAX_BLOCKS = 10, 200
 
 # Places with this many readings on average are taken for fixed sensors.
 MIN_READINGS_PER_SENSOR = 2
 # Whole sensors are held out by default if there are this many. Of fewer sensors each is needed for the
 # fit, so single readings are held out.
-FEWEST_SENSORS = 10
+MIN_SENSORS = 10
 
 HeldOutBy = Literal["reading", "sensor", "block"]
 Groups = Int[np.ndarray, " n"]  # the number of each reading's group, which is held out as a whole
 
 
-def sensors(observations: Observations) -> Groups | None:
+def sensors(observations: Observations, at_least: int = 2) -> Groups | None:
     """The number of each reading's sensor, where sensors are fixed and read repeatedly.
 
-    The result is None where readings are scattered.
+    The result is None where readings are scattered, or where there are fewer sensors than `at_least`.
 
     >>> places = {"x": [0.1, 0.1, 0.9, 0.9], "t": [0, 1, 0, 1]}
     >>> rod = Observations.from_arrays(places, {"u": [1, 2, 3, 4]})
@@ -42,7 +42,7 @@ def sensors(observations: Observations) -> Groups | None:
     places, sensor_numbers = np.unique(
         np.asarray(observations.points, float)[:, space], axis=0, return_inverse=True
     )
-    are_fixed = 1 < len(places) <= len(observations) / MIN_READINGS_PER_SENSOR
+    are_fixed = at_least <= len(places) <= len(observations) / MIN_READINGS_PER_SENSOR
     return sensor_numbers.reshape(-1) if are_fixed else None
 
 
@@ -70,7 +70,7 @@ def blocks(observations: Observations) -> Groups:
     """
     points = np.asarray(observations.points, float)
     moving = [column for column in points.T if len(np.unique(column)) > 1]
-    count = np.clip(len(points) / READINGS_PER_BLOCK, FEWEST_BLOCKS, MOST_BLOCKS)
+    count = np.clip(len(points) / READINGS_PER_BLOCK, MIN_BLOCKS, MAX_BLOCKS)
     cuts = max(round(count ** (1 / max(len(moving), 1))), 2)
     intervals = np.array([_interval(column, cuts) for column in moving], int)
     cells = intervals.reshape(len(moving), len(points)).T
@@ -91,7 +91,7 @@ def usual_groups(observations: Observations) -> HeldOutBy:
 def choose_held_out_sensors(observations: Observations) -> Groups | None:
     """The `sensors` if there are so many that the others predict what one of them reads; else None."""
     which = sensors(observations)
-    return None if which is None or len(np.unique(which)) < FEWEST_SENSORS else which
+    return None if which is None or len(np.unique(which)) < MIN_SENSORS else which
 
 
 def split(

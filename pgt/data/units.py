@@ -34,12 +34,8 @@ DERIVED: dict[str, tuple[float, SymbolPowers]] = {
     "L": (1e-3, {"m": 3}),
     "l": (1e-3, {"m": 3}),
 }
-_WATER = {
-    "m": 1.0,
-    "cm": 1e-2,
-    "mm": 1e-3,
-    "in": 0.0254,
-}  # the height units of a water column, as pressure
+# The heights of a water column, as pressure.
+_WATER = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "in": 0.0254}
 # Symbols that take no prefix, and words.
 WHOLE: dict[str, tuple[float, SymbolPowers]] = {
     "min": (60, {"s": 1}),
@@ -73,16 +69,12 @@ WORDS = {
     "Kelvin": "K", "dimensionless": "1", "radian": "rad", "radians": "rad", "Sec": "s", "SEC": "s",
     "Seconds": "s", "Minutes": "min", "Hours": "h", "Days": "d", "PSI": "psi", "Psi": "psi",
     "psia": "psi", "kt": "knots", "kts": "knots", "kn": "knots", "DBAR": "dbar",
-    "Sek": "s", "Sekunden": "s", "Minuten": "min", "Stunden": "h", "Tage": "d", "secondes": "s",
-    "heures": "h", "jours": "d", "segundos": "s", "minutos": "min", "horas": "h", "secondi": "s",
-    "minuti": "min", "秒": "s", "分": "min", "小时": "h", "米": "m", "毫米": "mm", "厘米": "cm",
-    "с": "s", "сек": "s", "мин": "min", "ч": "h", "м": "m", "мм": "mm", "см": "cm", "Па": "Pa",
-    "кПа": "kPa",
+    "Sekunden": "s", "Minuten": "min", "Stunden": "h", "Tage": "d",
 }  # fmt: skip
 # kelvin = scale × degrees + offset
 DEGREES = {"K": (1.0, 0.0), "degC": (1.0, 273.15), "degF": (5 / 9, 459.67 * 5 / 9)}
 _CELSIUS = re.compile(
-    r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _.]{0,2}|DEG ?|Grad )[CС]\b|℃|摄氏度|ITS-90|IPTS-68"
+    r"(?:[°º˚]\s*|[Dd]eg(?:ree)?s?[ _.]{0,2}|DEG ?|Grad )C\b|℃"
     r"|(?:[Dd]eg(?:ree)?s?[ _])?[Cc]elsius"
 )
 _FAHRENHEIT = re.compile(

@@ -17,7 +17,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
-from pgt.core.arguments import LARGEST, Limits, Positive
+from pgt.core.arguments import MAX_NUMBER, Limits, Positive
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.parser import suggestion
@@ -354,7 +354,7 @@ def _as_number(family: AbstractFamily, name: str, value) -> float:
     lower_bound = (
         0.0 if low > 0 else -math.inf
     )  # Some coefficients, such as velocities, have a sign.
-    if not lower_bound < number <= LARGEST or math.isinf(number):
+    if not lower_bound < number <= MAX_NUMBER or math.isinf(number):
         request = "a number above 0" if low > 0 else "a number"
         raise InputError(
             f"{family.name}: the coefficient {name!r} is {value!r}; write {request}. Its systems have "

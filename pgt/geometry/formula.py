@@ -16,13 +16,13 @@ from pgt.core.errors import InputError
 from pgt.core.expression_trees import CONSTANTS, WITH_NUMPY, evaluate, names_in, unknown_name
 from pgt.core.parser import parse
 from pgt.core.registry import register
-from pgt.geometry.plane import along_edges
 from pgt.geometry.shape import (
     AbstractLeaf,
     Boundary,
     Bounds,
     Pair,
     Word,
+    along_edges,
     interval,
     set_fields,
     wall_name,

@@ -9,9 +9,18 @@ from jaxtyping import Bool, Float
 
 from pgt.core.errors import InputError
 from pgt.core.registry import register
-from pgt.geometry.plane import AbstractPlane, along_edges
 from pgt.geometry.point_location import Bins
-from pgt.geometry.shape import Boundary, Bounds, Ring, Rings, Word, set_fields, wall_name
+from pgt.geometry.shape import (
+    AbstractPlane,
+    Boundary,
+    Bounds,
+    Ring,
+    Rings,
+    Word,
+    along_edges,
+    set_fields,
+    wall_name,
+)
 
 Corner = tuple[float, float]
 # Pairs of a point and an edge are processed in chunks of this size.

@@ -3,13 +3,13 @@
 import abc
 import dataclasses
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, get_type_hints
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pgt.core.arguments import Limits, Number, PartOf, Positive, Written
+from pgt.core.arguments import Limits, Number, PartOf, Positive, Written, metadata_of
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.number_arrays import as_numbers
@@ -18,12 +18,34 @@ if TYPE_CHECKING:
     from pgt.geometry.placement import Placed
     from pgt.geometry.set_operations import Complement, Difference, Intersection, Union
 
+
+class Check(NamedTuple):
+    """The function (where, value) that checks an argument of a simple shape and returns it converted."""
+
+    function: Callable[[str, Any], Any]
+
+
 # The types of constructor arguments. A run file must give the inner type; Python code may pass other
 # types, which the constructor checks.
-Pair = Annotated[Any, Written(tuple[Number, Number])]
-Triple = Annotated[Any, Written(tuple[Number, Number, Number])]
-PositivePair = Annotated[Any, Written(tuple[Positive, Positive])]
-Length = Annotated[Any, Written(Positive)]
+Pair = Annotated[
+    Any, Written(tuple[Number, Number]), Check(lambda where, value: numbers(where, value, 2))
+]
+Triple = Annotated[
+    Any,
+    Written(tuple[Number, Number, Number]),
+    Check(lambda where, value: numbers(where, value, 3)),
+]
+PositivePair = Annotated[
+    Any,
+    Written(tuple[Positive, Positive]),
+    Check(lambda where, value: numbers(where, value, 2, above=0)),
+]
+Interval = Annotated[
+    Any, Written(tuple[Number, Number]), Check(lambda where, value: interval(where, value))
+]
+Length = Annotated[
+    Any, Written(Positive), Check(lambda where, value: number(where, value, above=0))
+]
 Plain = Annotated[Any, Written(Number)]
 Several = Annotated[Any, Written(tuple[Number, ...])]
 Ring = Annotated[Any, Written(tuple[tuple[Number, Number], ...])]
@@ -190,9 +212,20 @@ class AbstractShape(abc.ABC):
 
 
 class AbstractLeaf(AbstractShape):
-    """A simple shape, which has one wall and gives points of it."""
+    """A simple shape, which has one wall and gives points of it.
+
+    The fields of its dataclass are checked by their annotations.
+    """
 
     name: str | None
+
+    def __post_init__(self):
+        kind = type(self).__name__
+        for name, hint in get_type_hints(type(self), include_extras=True).items():
+            for check in metadata_of(hint, Check):
+                value = check.function(f"{kind}({name})", getattr(self, name))
+                object.__setattr__(self, name, value)
+        wall_name(kind, self.name)
 
     @property
     def is_sought(self) -> bool:
@@ -218,6 +251,36 @@ class AbstractLeaf(AbstractShape):
     def corners(self) -> Places:
         """The corners of its boundary, in the plane."""
         return np.zeros((0, self.dimension))
+
+
+class AbstractPlane(AbstractLeaf):
+    """A simple shape of the plane."""
+
+    @property
+    def dimension(self) -> int:
+        return 2
+
+
+class AbstractSolid(AbstractLeaf):
+    """A simple shape of space."""
+
+    @property
+    def dimension(self) -> int:
+        return 3
+
+
+def along_edges(start, end, count: int) -> Boundary:
+    """Points along edges that run counter-clockwise around the inside, in proportion to their lengths."""
+    along = end - start
+    length = np.linalg.norm(along, axis=1)
+    each = np.maximum(np.round(count * length / length.sum()).astype(int), 1)
+    edge = np.repeat(np.arange(len(start)), each)
+    rank = np.arange(len(edge)) - np.repeat(np.cumsum(each) - each, each)
+    share = (rank + 0.5) / each[edge]
+    unit = along / length[:, None]
+    normals = np.column_stack([unit[:, 1], -unit[:, 0]])
+    points = start[edge] + share[:, None] * along[edge]
+    return Boundary(points, normals[edge], (length / each)[edge])
 
 
 def no_such_wall(name: str, known: Sequence[str]) -> str:

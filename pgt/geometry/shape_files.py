@@ -211,7 +211,8 @@ def shape_of_mesh(
     height = np.ptp(used[:, 2]) if points.shape[1] == 3 else 0.0
     if height > MAX_FLAT_HEIGHT * np.ptp(used, axis=0).max():
         return Surface(points, triangles, name)
-    return Polygon.of_rings(_outline(points[:, :2], triangles), name)
+    cells_as_polygons = needed("shapely").polygons(points[triangles][:, :, :2])
+    return _of_shapely(needed("shapely").union_all(cells_as_polygons), name, "mesh")
 
 
 def _triangles(cells: Mapping[str, np.ndarray]) -> Int[np.ndarray, "f 3"]:
@@ -222,34 +223,6 @@ def _triangles(cells: Mapping[str, np.ndarray]) -> Int[np.ndarray, "f 3"]:
         if kind in cells:
             found += [cells[kind][:, [0, 1, 2]], cells[kind][:, [0, 2, 3]]]
     return np.concatenate(found).astype(int)
-
-
-def _outline(points: Float[np.ndarray, "n 2"], triangles: Int[np.ndarray, "f 3"]) -> list:
-    """The rings of the outline: the edges that belong to only one triangle, joined end to end."""
-    a, b, c = np.moveaxis(points[triangles], 1, 0)
-    area = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
-    triangles = np.where((area < 0)[:, None], triangles[:, ::-1], triangles)
-    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-    _, first, count = np.unique(
-        np.sort(edges, axis=1), axis=0, return_index=True, return_counts=True
-    )
-    if (count > 2).any():
-        raise InputError("the mesh has an edge with more than two triangles: it does not lie flat.")
-    after: dict[int, list[int]] = {}
-    for start, end in edges[first[count == 1]].tolist():
-        after.setdefault(start, []).append(end)
-    rings = []
-    while after:
-        ring = [next(iter(after))]
-        while ring[-1] in after:
-            ends = after[ring[-1]]
-            ring.append(ends.pop())
-            if not ends:
-                del after[ring[-2]]
-        if ring[0] != ring[-1]:
-            raise InputError("the outline of the mesh does not close.")
-        rings.append(points[ring[:-1]])
-    return rings
 
 
 def _solid(kind: str) -> str | None:

@@ -12,8 +12,7 @@ from scipy.spatial import KDTree
 from pgt.core.errors import InputError
 from pgt.geometry.low_discrepancy import evenly
 from pgt.geometry.point_location import Bins
-from pgt.geometry.shape import Boundary, Bounds, Word, set_fields, wall_name
-from pgt.geometry.solid import AbstractSolid
+from pgt.geometry.shape import AbstractSolid, Boundary, Bounds, Word, set_fields, wall_name
 
 # Corners closer than this share of the size are merged.
 MERGE_DISTANCE = 1e-9

@@ -17,7 +17,7 @@ from pgt.geometry.walls import kept_of
 
 # A corner counts if the angle of the domain there is larger than this many half turns.
 MIN_CORNER_TURN = 1.15
-MOST_CORNERS, MOST_HOLES = 12, 8  # Smaller corners and holes beyond these numbers are left out.
+MAX_CORNERS, MAX_HOLES = 12, 8  # Smaller corners and holes beyond these numbers are left out.
 # A hole has more than this share of its boundary in the domain; else it is a notch.
 MIN_HOLE_SHARE = 0.9
 # A round notch has more than this share of its boundary in the domain.
@@ -77,7 +77,7 @@ def _largest(solid: AbstractShape):
         for loops in [_loops(leaf.boundary(512))]
         for own in loops
     ]
-    return sorted((hole for hole in found if hole), key=lambda hole: -hole[1])[:MOST_HOLES]
+    return sorted((hole for hole in found if hole), key=lambda hole: -hole[1])[:MAX_HOLES]
 
 
 def _hole(solid: AbstractShape, leaf: AbstractLeaf, loop: Boundary, is_whole_leaf: bool):
@@ -158,5 +158,5 @@ def corners_of(solid: AbstractShape) -> Corners:
                 axis=0
             )  # the middle of the outside, opposite to which the domain lies
             found.append((*place, np.arctan2(-middle[1], -middle[0]), angle))
-    table = np.array(sorted(found, key=lambda row: -row[3])[:MOST_CORNERS]).reshape(-1, 4)
+    table = np.array(sorted(found, key=lambda row: -row[3])[:MAX_CORNERS]).reshape(-1, 4)
     return Corners(table[:, :2], table[:, 2], table[:, 3])

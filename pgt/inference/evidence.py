@@ -120,7 +120,7 @@ def fit_posterior(
     """
     basis = basis or rows.basis()
     with blas_threads(rows.readings.shape[1]):
-        if likelihood != "gauss":
+        if likelihood != "gauss" and rows.compressed is None:  # else they have been weighted before
             return _fit_robustly(rows, likelihood, near, basis, prefers_soft)
         posterior = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft)
         return _fit_field_noises(rows, posterior, basis, prefers_soft)
@@ -133,8 +133,8 @@ def _fit_robustly(
     posterior, relative = maximize_evidence(rows, near, basis), rows.sigma
     for is_last in (False,) * (REWEIGHTING_ROUNDS - 1) + (True,):
         misfit = (rows.values - rows.readings @ posterior.weights) / relative
-        sigma = max(NORMAL * float(np.median(np.abs(misfit))), 1e-6)
-        rows = replace(rows, sigma=relative / np.sqrt(_robust_weights(likelihood, misfit / sigma)))
+        sigma = robust_scale(misfit)
+        rows = replace(rows, sigma=relative / np.sqrt(robust_weights(likelihood, misfit / sigma)))
         near = posterior.log_stiffness
         posterior = maximize_evidence(rows, near, basis, prefers_soft=prefers_soft and is_last)
     return posterior
@@ -163,7 +163,12 @@ def _fit_field_noises(
     return posterior
 
 
-def _robust_weights(likelihood: Likelihood, misfit: Float[np.ndarray, " n"]) -> np.ndarray:
+def robust_scale(misfit: Float[np.ndarray, " n"]) -> float:
+    """σ of the misfits by their median, which outliers hardly change."""
+    return max(NORMAL * float(np.median(np.abs(misfit))), 1e-6)
+
+
+def robust_weights(likelihood: Likelihood, misfit: Float[np.ndarray, "*n"]) -> np.ndarray:
     """The weights of readings in reweighted least squares, from their misfits in units of σ."""
     if likelihood == "huber":
         return 1 / np.maximum(np.abs(misfit) / KNEE, 1.0)

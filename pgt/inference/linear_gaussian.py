@@ -48,6 +48,41 @@ TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True)
+class CompressedReadings:
+    """Readings that are too many to be kept, as few rows with the same sum of squares for all weights.
+
+    For the rows D and values y of one field, each in units of its σ, `matrix` and `values` have the rows
+    R and q with |D a - y|² = |R a - q|² + `outside` for all weights a.
+
+    Attributes
+    ----------
+    matrix, values, fields : R, q and the number of the field of each row.
+    outside : by field, the sum of squares that no weights can explain.
+    count : the number of readings.
+    log_sigma : the sum of log σ over all readings, each σ relative to the common one.
+    sigma : σ of the kept sample of the readings, relative to the common one, in these units.
+    """
+
+    matrix: Float[np.ndarray, "k p"]
+    values: Float[np.ndarray, " k"]
+    fields: Int[np.ndarray, " k"]
+    outside: Float[np.ndarray, " c"]
+    count: Int[np.ndarray, " c"]
+    log_sigma: float
+    sigma: Float[np.ndarray, " n"]
+
+    def in_units_of(self, sigma: Float[np.ndarray, " n"], fields: Int[np.ndarray, " n"]):
+        """(R, q, outside, sum of log σ), where σ of the sample was multiplied by a factor per field."""
+        logs = np.log(sigma / self.sigma)
+        counts = np.bincount(fields, minlength=len(self.count))
+        sums = np.bincount(fields, logs, len(self.count))
+        factors = sums / np.maximum(counts, 1)
+        scale, outside = np.exp(-factors)[self.fields], np.exp(-2 * factors) @ self.outside
+        log_sigma = self.log_sigma + float(factors @ self.count)
+        return scale[:, None] * self.matrix, scale * self.values, float(outside), log_sigma
+
+
+@dataclass(frozen=True)
 class Rows:
     """Equation E a = f and readings D a = y of one problem, dimensionless.
 
@@ -61,6 +96,9 @@ class Rows:
     sigma_floor : if positive, the common σ counts as known and at least this large.
     function_prior : the prior standard deviations of the last weights, in units of s, where these belong
         to unknown functions on which the fields depend (equation_prior.py).
+    compressed : all readings, where `readings` and `values` are a sample of them.
+    errors : columns of errors that the readings may have besides their noise, each times a standard
+        normal number: sensor errors that were taken out are not known exactly (sensor_effects.py).
     """
 
     equation: Float[np.ndarray, "rows p"]
@@ -72,6 +110,8 @@ class Rows:
     fields: Int[np.ndarray, " n"] | None = None
     sigma_floor: float = 0.0
     function_prior: Float[np.ndarray, " k"] | None = None
+    compressed: CompressedReadings | None = None
+    errors: Float[np.ndarray, "n q"] | None = None
 
     def basis(self) -> Basis | ConditionalBasis:
         """The basis of singular vectors of the equation."""
@@ -85,21 +125,30 @@ class ReducedReadings:
     the weights.
 
     `full` and `full_values` are all rows in units of their σ, `matrix` and `values` the compressed ones;
-    `outside` is the sum of squares of the values that no weights can explain.
+    `outside` is the sum of squares of the values that no weights can explain. With readings that were
+    compressed before, `full` and `full_values` are a sample of the `count` readings (`is_sample`).
     """
 
     def __init__(self, rows: Rows, basis: Basis | ConditionalBasis | None = None):
         self.basis = basis or rows.basis()
         self.given, self.sigma, self.count = rows.given, rows.sigma, len(rows.values)
-        self.sigma_floor = rows.sigma_floor
+        self.sigma_floor, self.log_sigma = rows.sigma_floor, float(np.sum(np.log(rows.sigma)))
+        self.errors = None if rows.errors is None else rows.errors / rows.sigma[:, None]
         self.full = (rows.readings / rows.sigma[:, None]) @ self.basis.vectors
         self.full_values = rows.values / rows.sigma
         self.rotation, self.outside = None, 0.0
         self.matrix, self.values = self.full, self.full_values
-        if self.full.shape[0] > self.full.shape[1]:
-            self.rotation, self.matrix = qr(self.full)
-            self.values = self.rotation.T @ self.full_values
-            self.outside = float(np.sum((self.full_values - self.rotation @ self.values) ** 2))
+        self.is_sample = rows.compressed is not None
+        if rows.compressed is not None:
+            fields = np.zeros(len(rows.sigma), int) if rows.fields is None else rows.fields
+            parts = rows.compressed.in_units_of(rows.sigma, fields)
+            matrix, self.values, self.outside, self.log_sigma = parts
+            self.matrix, self.count = matrix @ self.basis.vectors, int(rows.compressed.count.sum())
+        if self.matrix.shape[0] > self.matrix.shape[1]:
+            values = self.values
+            self.rotation, self.matrix = qr(self.matrix)
+            self.values = self.rotation.T @ values
+            self.outside += float(np.sum((values - self.rotation @ self.values) ** 2))
 
     def posterior(self, log_stiffness: float) -> "GaussianPosterior":
         """The posterior at this log10 ρ, with the s and σ of greatest evidence."""
@@ -155,7 +204,7 @@ class GaussianPosterior:
         misfit = reduced.values - reduced.matrix @ self.prior.mean
         self.projected = self.left.T @ misfit
         self.outside = reduced.outside + float(np.sum((misfit - self.left @ self.projected) ** 2))
-        self.prior_signal = float(np.sum((reduced.full @ self.prior.mean) ** 2))
+        self.prior_signal = float(np.sum((reduced.matrix @ self.prior.mean) ** 2))
         self.scales = self._scales()
         best = int(np.argmax(self.scales.evidence))
         self.evidence, self.scale, self.sigma = (float(a[best]) for a in self.scales[:3])
@@ -192,6 +241,21 @@ class GaussianPosterior:
             components, float(remainder @ remainder), float(remainder @ self._misfit)
         )
         return float(self._scales(direction).evidence.max())
+
+    def split_columns(
+        self, columns: Float[np.ndarray, "n k"], added: Float[np.ndarray, " n"]
+    ) -> tuple[Float[np.ndarray, "r q"], Float[np.ndarray, "q q"]]:
+        """The components along the left singular vectors of B, and the Gram matrix of the remainder, of
+        the `columns` and, last, of the misfit of the prior mean after something was `added` to the
+        readings. With them, products with K⁻¹ follow for every s² and σ."""
+        rows = np.column_stack([columns, added]) / self.reduced.sigma[:, None]
+        rows[:, -1] += self._misfit
+        left = self._left
+        components = left.T @ rows
+        if left.shape[0] == left.shape[1]:
+            return components, np.zeros((rows.shape[1],) * 2)
+        rest = rows - left @ components
+        return components, rest.T @ rest
 
     def _evidences(
         self,
@@ -233,7 +297,7 @@ class GaussianPosterior:
             largest = float(self.singular_values.max(initial=0.0))
             is_rounding = (noise < RESOLVED_SIGMA**2) | (tau2 < (RESOLVED_SIGMA * largest) ** 2)
             evidence = np.where(is_rounding, -np.inf, evidence)
-        evidence = evidence - float(np.sum(np.log(self.reduced.sigma)))
+        evidence = evidence - self.reduced.log_sigma
         return Scales(evidence, variance, np.sqrt(noise), is_free)
 
     # ------------------------------------------------------------------------ other scales
@@ -253,7 +317,7 @@ class GaussianPosterior:
     def at_scales(self, number: int) -> "GaussianPosterior":
         """The posterior at the same ρ, with the σ and s² of this number in the grid."""
         other = copy(self)
-        for name in ("_variances", "weights"):
+        for name in ("_variances", "weights", "_response"):
             other.__dict__.pop(name, None)
         other.scale, other.sigma = (float(a[number]) for a in self.scales[1:3])
         return other
@@ -287,7 +351,19 @@ class GaussianPosterior:
         unseen = prior_root.copy()
         unseen[:, self.kept] -= seen @ self.right
         determined = seen * (self.sigma / np.sqrt(self._variances))
-        return np.sqrt(np.sum(unseen**2, axis=1) + np.sum(determined**2, axis=1))
+        by_errors = rows @ self._response
+        return np.sqrt(sum(np.sum(part**2, axis=1) for part in (unseen, determined, by_errors)))
+
+    @cached_property
+    def _response(self) -> Float[np.ndarray, "p q"]:
+        """The change of the mean by each of the errors of the readings."""
+        if self.reduced.errors is None:
+            return np.zeros((len(self.reduced.basis.vectors), 0))
+        components = self._left.T @ self.reduced.errors
+        gains = self.scale * self.singular_values / self._variances
+        full = np.zeros((components.shape[1], len(self.prior.mean)))
+        full[:, self.kept] = (gains[:, None] * components).T @ self.right
+        return self.reduced.basis.vectors @ self.prior.along(full).T
 
     def draw(self, count: int, seed: int = 0, last: int = 0) -> Float[np.ndarray, "count p"]:
         """Steps from the mean to draws of the weights from the posterior over all ρ, σ and s². With
@@ -297,10 +373,8 @@ class GaussianPosterior:
         normal = random.standard_normal((count, len(self.prior.mean)))
         if 0 < last <= count:
             across = self.prior.across(self.reduced.basis.vectors[-last:])
-            return (
-                self._draws_from(_with_exact_covariance(normal, self._shrunk(across)))
-                - self.weights
-            )
+            normal = _with_exact_covariance(normal, self._shrunk(across))
+            return self._draws_from(normal) - self.weights + self._drawn_errors(count)
         evidences, posteriors = zip(*self.plausible(), strict=True)
         numbers = divide_draws(np.exp(np.array(evidences) - max(evidences)), count)
         # Quantiles in random order: a small random sample may have too many or too few extreme values.
@@ -316,7 +390,14 @@ class GaussianPosterior:
                 steps.append(
                     posterior._draws_from(stretch[part, None] * normal[part]) - self.weights
                 )
-        return np.concatenate(steps)
+        return np.concatenate(steps) + self._drawn_errors(count)
+
+    def _drawn_errors(self, count: int, seed: int = 1) -> Float[np.ndarray, "count p"] | float:
+        """Changes of the mean by draws of the errors of the readings."""
+        if self.reduced.errors is None:
+            return 0.0
+        normal = np.random.default_rng(seed).standard_normal((count, self._response.shape[1]))
+        return normal @ self._response.T
 
     def _draws_from(self, normal: Float[np.ndarray, "m p"]) -> Float[np.ndarray, "m p"]:
         """Posterior draws of the weights from standard normal numbers."""
@@ -351,7 +432,7 @@ class GaussianPosterior:
             inverse_misfit, inverse = self._inverse()
             diagonal, sigma = inverse(None), self.reduced.sigma
             return sigma * inverse_misfit / diagonal, sigma / np.sqrt(diagonal)
-        error, spread = np.zeros(self.reduced.count), np.zeros(self.reduced.count)
+        error, spread = np.zeros((2, len(self.reduced.sigma)))
         parts = [np.flatnonzero(groups == group) for group in np.unique(groups)]
         for inside, result in zip(parts, self.without(*parts), strict=True):
             error[inside], spread[inside] = result
@@ -392,7 +473,7 @@ class GaussianPosterior:
     def _from_others(self, inside: Int[np.ndarray, " m"]):
         """The result of `_without_few` where rounding spoils (K⁻¹)_GG, because only these readings
         determine some weights: it is computed anew from the other rows of B."""
-        others = np.setdiff1d(np.arange(self.reduced.count), inside)
+        others = np.setdiff1d(np.arange(len(self.reduced.sigma)), inside)
         rows, misfit = self._left * self.singular_values, self._misfit
         left, values, right = svd(rows[others])
         kept = values > SMALLEST_SIGMA * values.max(initial=0.0)
@@ -406,8 +487,16 @@ class GaussianPosterior:
 
     @cached_property
     def _left(self) -> Float[np.ndarray, "n k"]:
-        """The left singular vectors of B, with a row for every reading."""
+        """The left singular vectors of B, with a row for every reading (of the sample)."""
         rotation = self.reduced.rotation
+        if self.reduced.is_sample:
+            seen = self.prior.across(self.reduced.full)[:, self.kept] @ self.right.T
+            is_resolved = self.singular_values > SMALLEST_SIGMA * self.singular_values.max(
+                initial=0.0
+            )
+            return seen * np.where(
+                is_resolved, 1 / np.where(is_resolved, self.singular_values, 1.0), 0.0
+            )
         return self.left if rotation is None else rotation @ self.left
 
     @cached_property
@@ -417,9 +506,8 @@ class GaussianPosterior:
 
     def _inverse(self):
         """K⁻¹ r, and a function that returns a block of K⁻¹, or its diagonal for None."""
-        left, misfit = self._left, self._misfit
-        outside = 0.0 if left.shape[0] == left.shape[1] else self.sigma**-2
-        components = left.T @ misfit
+        left, misfit, components = self._left, self._misfit, self.projected
+        outside = 0.0 if self.reduced.count == left.shape[1] else self.sigma**-2
         product = left @ (components / self._variances) + outside * (misfit - left @ components)
 
         def block(inside):

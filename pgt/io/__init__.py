@@ -5,10 +5,10 @@ The files of this folder, in the order in which an input file passes through the
     front doors          readers (readings and points), writers (fields, values, meshes), survey (the
                          contents of files, for `pgt init`)
     kinds of files       text, excel, parquet, netcdf, arrays (NPZ and MAT); each returns `columns`
-    text to a table      file_access, encoding, dialects (formats of loggers and programs),
-                         header (rows above the readings), layout (position of the table in the text)
-    table to columns     table (cells), selection (requested columns), headings, column_aliases
-    cells to numbers     number_format, time_stamps, time_spellings
+    text to a table      file_access, encoding, simulation_text (Tecplot, OpenFOAM), layout (the
+                         position of the table in the text)
+    table to columns     headings, column_aliases, selection (cells and the requested columns)
+    cells to numbers     number_format, time_stamps
     several files        merge (units, origins of time, sentinels)
     guesses for survey   column_roles
 """
@@ -16,10 +16,8 @@ The files of this folder, in the order in which an input file passes through the
 # The formats of readings: each registers its reader under the endings it serves.
 from pgt.core.dialect import Dialect as Dialect
 from pgt.io import arrays as arrays
-from pgt.io import excel as excel
 from pgt.io import netcdf as netcdf
 from pgt.io import parquet as parquet
-from pgt.io import text as text
 from pgt.io.columns import Columns as Columns
 from pgt.io.netcdf import read_field as read_field
 from pgt.io.readers import read_columns as read_columns

@@ -1,4 +1,4 @@
-"""The names that loggers and programs give to axes, fields and other columns."""
+"""The names that loggers and programs give to axes, fields and other columns, in lower case."""
 
 import re
 from collections.abc import Container, Mapping, Sequence
@@ -7,32 +7,18 @@ from pgt.core.errors import warn_of
 
 AXES = ("x", "y", "z", "t")
 SPACE_AXES = AXES[:3]
-# Aliases of axes in the form of `normalize_name`: the letter first, other languages last.
+# In the form of `normalize_name`, the letter first.
 AXIS_ALIASES = {
-    "x": ("x", "position", "pos", "location", "ort", "distance", "abstand", "easting", "rechtswert"),
+    "x": ("x", "position", "pos", "location", "distance", "easting", "ort", "abstand", "rechtswert"),
     "y": ("y", "northing", "hochwert"),
-    "z": ("z", "depth", "height", "tiefe", "höhe"),
-    "t": ("t", "time", "timestamp", "time stamp", "t stamp", "datetime", "date time", "elapsed",
-          "elapsed time", "elapsedtime", "physical time", "flow time", "milliseconds", "seconds",
-          "minutes", "hours", "days", "zeit", "zeitstempel", "temps", "date", "datum", "solutiontime",
-          "jd", "mjd", "decimal year"),
+    "z": ("z", "depth", "height", "elevation", "tiefe", "höhe", "profondeur", "hauteur"),
+    "t": ("t", "time", "timestamp", "time stamp", "datetime", "date time", "date", "elapsed",
+          "elapsed time", "physical time", "flow time", "milliseconds", "seconds", "minutes", "hours",
+          "days", "solutiontime", "zeit", "zeitstempel", "datum", "temps", "heure"),
 }  # fmt: skip
-for _number, _axis in enumerate(("x", "y", "z")):
+for _number, _axis in enumerate(SPACE_AXES):
     _long = (f"{_axis} {word}" for word in ("coordinate", "location", "position", "pos"))
     AXIS_ALIASES[_axis] = (*AXIS_ALIASES[_axis], *_long, f"points:{_number}", f"points {_number}")
-_FOREIGN_ALIASES = {
-    "x": "posición posicion distancia posizione distanza posição distância positie afstand läge avstånd "
-    "położenie odległość poloha vzdálenost координата расстояние положение 位置 距离 距離 위치 거리 "
-    "konum mesafe lage stelle length länge longueur",
-    "y": "",
-    "z": "profondeur hauteur profundidad altura profondità altezza profundidade diepte hoogte djup höjd "
-    "głębokość wysokość hloubka výška глубина высота 深度 高度 深さ 高さ 깊이 높이 derinlik yükseklik",
-    "t": "heure horodatage tiempo fecha hora tempo ora tijd tid czas čas время дата 时间 時間 时刻 時刻 "
-    "日期 日時 日付 経過時間 시간 시각 일시 날짜 zaman tarih saat",
-}
-AXIS_ALIASES = {
-    axis: (*words, *_FOREIGN_ALIASES[axis].split()) for axis, words in AXIS_ALIASES.items()
-}
 # Brackets behind a name that hold no known unit: a column "x [px]" is still an x.
 _UNKNOWN_BRACKETS = re.compile(r"[\[(](?!.*(?:err|std|sigma|unc|set))[^\[\]()]*[\])]$")
 
@@ -56,68 +42,65 @@ def normalize_name(name: str) -> str:
 
 
 def is_axis_alias(name: str, axis: str) -> bool:
-    """Whether a name is a usual alias of an axis."""
-    return normalize_name(name) in AXIS_ALIASES[axis]
+    """Whether a name is a usual alias of an axis; T alone is a temperature."""
+    return name != "T" and normalize_name(name) in AXIS_ALIASES[axis]
 
 
-# The parts of a date and a time of day in columns of their own; MM is a month, mm a minute.
-DATE_PARTS = (
-    ("year", "yyyy", "yy", "yr", "jahr"), ("month", "MM", "mo", "monat"), ("day", "dd", "dy", "tag"),
-    ("hour", "hh", "hr", "stunde"), ("minute", "mm", "mn", "min"), ("second", "ss", "sec"),
-)  # fmt: skip
-# Days with a fraction: a time by themselves, but not beside a column of hours.
-DAY_COUNT_NAMES = (
-    "day", "doy", "day of year", "dayofyear", "yearday", "year day", "decimal day", "julian day", "jday",
-)  # fmt: skip
 # Numbers of rows, which are no readings; pandas writes its index without a heading.
 COUNTER_NAMES = (
-    "record", "index", "row", "number", "sweep #", "row#", "no", "no.", "nr", "nr.", "scan", "sample",
-    "#", "", "unnamed: 0", "node", "node number", "nodenumber", "pointid", "point id", "line#", "line",
-    "cellnumber", "cell id", "global_index", "entry_id", "scan number",
+    "record", "index", "row", "number", "no", "no.", "nr", "nr.", "scan", "sample", "#", "",
+    "unnamed: 0", "node", "node number", "pointid", "point id", "line", "cell id",
 )  # fmt: skip
 # Columns that are 1 where a row is a reading and 0 where it is none. What "mask", "flag" or "status"
-# mean is known to the user alone.
+# mean is known to the user alone, unless their cells are words.
 VALIDITY_NAMES = ("valid", "isvalid", "is valid", "is_valid", "vtkvalidpointmask")
-# Columns that name the quantity of each row, where one column holds several quantities.
-QUANTITY_NAMES = (
-    "parameter", "param", "variable", "quantity", "measurand", "measurement", "analyte", "metric",
-    "sensor_type", "sensortype", "_field", "observedproperty", "observed_property", "characteristicname",
-    "observable", "property", "measure", "messgröße", "messgrösse", "messgroesse", "größe", "grandeur",
-    "paramètre", "magnitud", "parámetro", "grandezza", "parametro", "parâmetro", "величина", "параметр",
-    "参数", "パラメータ",
-)  # fmt: skip
-# Columns of readings of any quantity, as archives name them.
-VALUE_NAMES = (
-    "value", "val", "result", "reading", "payload", "varvalue", "wert", "messwert", "valeur", "valor",
-)  # fmt: skip
-# Words in the headings of columns that name sensors.
-SENSOR_NAMES = (
-    "sensor", "name", "channel", "id", "tc", "probe", "label", "file", "column", "station",
-)  # fmt: skip
-UNIT_NAMES = ("unit", "units", "uom", "einheit", "unité")
 # Columns of quality flags, and the words in them that are clear; of bad ones the beginning decides.
 FLAG_NAMES = (
-    "qc", "qa", "flag", "flags", "quality", "status", "qc_flag", "qa_flag", "quality flag", "code",
-    "statuscode", "status code", "status_code", "quality code", "validity",
+    "qc",
+    "qa",
+    "flag",
+    "flags",
+    "quality",
+    "status",
+    "qc_flag",
+    "qa_flag",
+    "validity",
+    "statuscode",
+)
+GOOD_WORDS = ("good", "ok", "valid", "true", "pass", "passed", "1")
+BAD_WORDS = ("bad", "err", "fail", "fault", "invalid", "false", "missing", "no data", "nodata", "0")
+# Columns of a part of a date or of a time of day.
+DATE_PART_NAMES = (
+    "year", "yyyy", "yy", "yr", "month", "mo", "mm", "day", "dd", "doy", "jday", "day of year",
+    "julian day", "hour", "hh", "hr", "minute", "mn", "hhmm", "hhmmss", "hourminute", "yyyymmdd",
 )  # fmt: skip
-GOOD_WORDS = ("good", "ok", "valid", "true", "pass", "passed", "gut", "1")
-BAD_WORDS = (
-    "bad", "err", "fail", "fault", "invalid", "false", "missing", "no data", "nodata", "schlecht", "0",
-)  # fmt: skip
-TEMPERATURE_NAMES = (
-    "temp", "temperature", "temperatur", "température", "temperatura", "temperatuur", "температура",
-    "温度", "溫度", "온도", "teplota", "sıcaklık",
-)  # fmt: skip
-PRESSURE_NAMES = (
-    "pressure", "druck", "pression", "presión", "presion", "pressione", "pressão", "druk", "tryck",
-    "ciśnienie", "tlak", "давление", "压力", "壓力", "圧力", "압력", "basınç",
-)  # fmt: skip
+# Words in the headings of columns that name the quantity of each row, its unit, or its sensor.
+UNIT_NAMES = ("unit", "units", "uom", "einheit")
+QUANTITY_NAMES = (
+    "parameter",
+    "variable",
+    "quantity",
+    "measurement",
+    "metric",
+    "property",
+    "_field",
+)
+SENSOR_NAMES = (
+    "sensor",
+    "name",
+    "channel",
+    "id",
+    "tc",
+    "probe",
+    "label",
+    "file",
+    "column",
+    "station",
+)
+VALUE_NAMES = ("value", "val", "result", "reading", "wert", "messwert", "valeur")
+TEMPERATURE_NAMES = ("temp", "temperature", "temperatur", "température")
+PRESSURE_NAMES = ("pressure", "druck", "pression")
 ANGLE_NAMES = ("lat", "latitude", "lon", "long", "longitude")
-
-
-def is_milliseconds(name: str) -> bool:
-    """Whether a column holds the milliseconds that belong to times in another column."""
-    return normalize_name(name) in ("ms", "msec", "millisecond", "milliseconds", "millis")
 
 
 def parse_flag(cell: str) -> bool | None:
@@ -128,34 +111,6 @@ def parse_flag(cell: str) -> bool | None:
     """
     word = cell.strip().lower()
     return True if word in GOOD_WORDS else False if word.startswith(BAD_WORDS) else None
-
-
-def find_date_parts(names: Sequence[str]) -> list[str]:
-    """The names that are the year, month, day, ... of times; none if a date is incomplete.
-
-    >>> find_date_parts(["YY", "MM", "DD", "hh", "mm", "WSPD"])
-    ['YY', 'MM', 'DD', 'hh', 'mm']
-    """
-    found = []
-    for words in DATE_PARTS:
-        exact = [name for name in names if name in words and name not in found]
-        alike = [n for n in names if n.lower() in words and n not in ("MM", "mm", *found)]
-        if not (exact or alike):
-            break
-        found.append((exact or alike)[0])
-    return found if len(found) >= len(DATE_PARTS[:3]) else []
-
-
-def find_day_count(names: Sequence[str]) -> str | None:
-    """The name of the only column that counts days, where no other name is a part of a date.
-
-    >>> find_day_count(["DOY", "T"]), find_day_count(["year", "DOY", "hour", "T"])
-    ('DOY', None)
-    """
-    days = [name for name in names if name.lower() in DAY_COUNT_NAMES]
-    words = {word for part in DATE_PARTS for word in part}
-    others = [name for name in names if name.lower() in words and name not in days]
-    return days[0] if len(days) == 1 and not others else None
 
 
 def explain_angles(names: Sequence[str]) -> str:
@@ -191,21 +146,6 @@ def field_aliases(name: str, measured: Sequence[str]) -> Container[str]:
         by_name = {f"{v}{end}" for v in ("vel", "velocity") for end in (name, letter)}
         return by_axis | by_name | {f"{axis}velocity", f"{name}velocity"}
     return {"p": PRESSURE_NAMES, "T": TEMPERATURE_NAMES}.get(name, ())
-
-
-def rename_axes_for_equation(
-    coords: Mapping[str, str], axes: Sequence[str], is_free: bool
-) -> dict[str, str]:
-    """Headings by axis of the equation: a depth is its x where x is its only axis of space.
-
-    An equation that `is_free` has as many axes as there are in the file, in the order x, y, z.
-
-    >>> rename_axes_for_equation({"z": "depth"}, ("x",), False)
-    {'x': 'depth'}
-    """
-    space = [axis for axis in SPACE_AXES if axis in coords]
-    is_single = len(space) == 1 and bool(axes) and [a for a in axes if a != "t"] == ["x"]
-    return rename_axes_in_order(coords) if is_free or is_single else dict(coords)
 
 
 def rename_axes_in_order(coords: Mapping[str, str]) -> dict[str, str]:

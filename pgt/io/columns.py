@@ -1,4 +1,4 @@
-"""What every reader returns: columns by name; and arrays as numbers or dates."""
+"""The columns by name that every reader returns, and arrays as numbers or dates."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pgt.core.errors import InputError
-from pgt.data._checks import as_numbers, closest
+from pgt.core.errors import InputError, closest
+from pgt.core.number_arrays import as_numbers
 from pgt.io.time_stamps import is_time_stamp, parse_time_stamps
 
 MAX_ROWS = 20_000_000  # more readings do not fit into memory with everything else

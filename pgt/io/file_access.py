@@ -10,29 +10,20 @@ from pgt.core.errors import InputError
 from pgt.core.files import folder_in_one_piece, in_one_piece
 
 PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zip")
-_EXPORT_AS_CSV = "this kind of file is not read; export the table as CSV"
+_SAVE_POINTS = "save the points as CSV, in ParaView by File > Save Data."
 # Endings that are not read, and what to do instead.
 UNREADABLE_ENDINGS = {
     ".json": "JSON is not read; write a CSV, for example with pandas.read_json(...).to_csv(...).",
-    ".tdms": f"{_EXPORT_AS_CSV}, or as text from LabVIEW.",
     ".npy": "an array alone has no names; save x, t, ... with numpy.savez as .npz.",
     ".pkl": "a pickle may hold anything, and is never opened; write a CSV or Parquet file.",
-    ".xml": f"{_EXPORT_AS_CSV}.",
-    ".html": f"{_EXPORT_AS_CSV}.",
-    ".db": f"{_EXPORT_AS_CSV}.",
-    ".sqlite": f"{_EXPORT_AS_CSV}.",
     ".feather": "write it as Parquet, for example with pandas.read_feather(...).to_parquet(...).",
-    ".vtu": "save the points as CSV, in ParaView by File > Save Data.",
-}
-UNREADABLE_ENDINGS |= {
-    ".jsonl": UNREADABLE_ENDINGS[".json"],
-    ".ndjson": UNREADABLE_ENDINGS[".json"],
-    ".pickle": UNREADABLE_ENDINGS[".pkl"],
-}
-UNREADABLE_ENDINGS |= {
-    ".vtk": UNREADABLE_ENDINGS[".vtu"],
-    ".vtp": UNREADABLE_ENDINGS[".vtu"],
-    ".foam": UNREADABLE_ENDINGS[".vtu"],
+    ".xls": "this kind of workbook is not read; save it as .xlsx, or as CSV.",
+    ".ods": "this kind of workbook is not read; save it as .xlsx, or as CSV.",
+    ".lvm": "export the table as CSV from LabVIEW.",
+    ".tdms": "export the table as CSV from LabVIEW.",
+    ".vtk": _SAVE_POINTS,
+    ".vtu": _SAVE_POINTS,
+    ".vtp": _SAVE_POINTS,
 }
 
 
@@ -52,7 +43,7 @@ def name_file_in_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def wrap_library_errors(kind: str) -> Iterator[None]:
-    """Whatever a file library raises on a broken file becomes an `InputError`."""
+    """A context in which all errors that a library raises for a broken file become an `InputError`."""
     try:
         yield
     except InputError:
@@ -83,21 +74,15 @@ def _similar_names(path: Path) -> str:
 def check_suffix(path: Path, known: Iterable[str]) -> str:
     """The suffix in lower case, or an error that lists the known ones."""
     suffix = path.suffix.lower()
+    known = sorted(known)
     if suffix in PACKED_ENDINGS and suffix not in known:  # that of the packed file
         suffix = path.with_suffix("").suffix.lower()
-    known = tuple(known)
-    if suffix in UNREADABLE_ENDINGS and suffix not in known and ".txt" in known:  # of a reader
+    if suffix in known:
+        return suffix
+    if suffix in UNREADABLE_ENDINGS and ".txt" in known:  # the endings that readers serve
         raise InputError(f"the ending {suffix!r}: {UNREADABLE_ENDINGS[suffix]}")
-    if suffix not in known:
-        ending = f"the ending {path.suffix!r} is unknown" if suffix else "the name has no ending"
-        known = sorted(known)
-        hint = (
-            ""
-            if suffix or ".txt" not in known
-            else f" A table as text may be called {path.name}.txt."
-        )
-        raise InputError(f"{ending}; known are {', '.join(known)}.{hint}")
-    return suffix
+    ending = f"the ending {path.suffix!r} is unknown" if suffix else "the name has no ending"
+    raise InputError(f"{ending}; known are {', '.join(known)}.")
 
 
 @contextmanager

@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from pgt.core.dialect import CHARACTERS, SPOKEN, Dialect
+from pgt.core.dialect import SEPARATOR_NAMES, SEPARATORS, Dialect
 from pgt.core.errors import InputError
 from pgt.io.encoding import Line
 from pgt.io.headings import parse_heading, parse_unit
 from pgt.io.number_format import MISSING_WORDS, NO_READING_WORDS, is_number_like
-from pgt.io.table import parse_amount
 from pgt.io.time_stamps import is_time_stamp
 
 MAX_COLUMNS = 10_000
@@ -28,10 +27,11 @@ PROCESSING_WORDS = {
     "", "-", "1", "ts", "rn", "avg", "smp", "min", "max", "std", "tot", "mean", "average", "sample",
     "utc", "degrees_north", "degrees_east", "psu",
 }  # fmt: skip
+_COLUMN_FORMAT = re.compile(r"\d+[sdn]")  # the width and type of a column of an RDB file
+COMMENT_MARK = re.compile(r"\s*(#+|%+|//+|!+)")
 _QUOTED = re.compile(r'"[^"]*"')
 _CLEAR_UNIT = re.compile(r"(?<!^t)/|[°²³^]|^deg|Pa$|bar$")  # units that cannot be names
 _LETTER = re.compile(r"[^\W\d_](?<![eE])")  # a letter that cannot be that of an exponent
-_COLUMN_FORMAT = re.compile(r"\d+[sdn]")  # the width and type of a column of an RDB file
 
 
 class TableLayout(NamedTuple):
@@ -78,9 +78,9 @@ class _SplitRow(NamedTuple):
             for cell in filled
             if cell != "t" and (parse_unit(cell) or cell.strip(" []()").lower() in PROCESSING_WORDS)
         ]
-        is_format = all(map(_COLUMN_FORMAT.fullmatch, filled))
         is_clear = any(_CLEAR_UNIT.search(cell) for cell in descriptions)
         numbers = self.numbers - self.cells.count("1")  # "1" is also a unit
+        is_format = all(map(_COLUMN_FORMAT.fullmatch, filled))
         return is_format or (not numbers and (is_clear or 2 * len(descriptions) > len(filled)))
 
     @property
@@ -98,9 +98,9 @@ def find_layout(lines: Sequence[Line], dialect: Dialect) -> TableLayout:
     if not lines:
         raise InputError("the file is empty; write one heading line with the column names first.")
     if dialect.separator is not None:
-        separator = CHARACTERS[dialect.separator]
+        separator = SEPARATORS[dialect.separator]
         return (_find_table(lines, separator) or (0.0, TableLayout(separator, 0, None, 1)))[1]
-    candidates = [table for mark in SPOKEN if (table := _find_table(lines, mark))]
+    candidates = [table for mark in SEPARATOR_NAMES if (table := _find_table(lines, mark))]
     best = max((score for score, _ in candidates), default=0.0)
     tables = [layout for score, layout in candidates if score == best]
     tables = [layout for layout in tables if not _is_trailing_blank(lines, layout, tables)]
@@ -110,6 +110,33 @@ def find_layout(lines: Sequence[Line], dialect: Dialect) -> TableLayout:
     if not _LETTER.search(lines[0][1]):
         return TableLayout(next((m for m in (";", "\t", ",") if m in lines[0][1]), " "), 0, None, 1)
     return TableLayout(find_separator(*lines[:2]), 0, None, 1)
+
+
+def is_content(line: str) -> bool:
+    """Whether a line is neither blank nor a comment; zero bytes, after a loss of power, are blank."""
+    return bool(line.strip(" \t\r\n\f\v\x00\x1a")) and not COMMENT_MARK.match(line)
+
+
+def find_table_lines(head: Sequence[Line], dialect: Dialect) -> list[Line]:
+    """The lines without comments, but for a heading in the last comment, as `numpy.savetxt` writes it.
+
+    >>> find_table_lines([(1, "# x, t"), (2, "1,2"), (3, "3,4")], Dialect())
+    [(1, ' x, t'), (2, '1,2'), (3, '3,4')]
+    """
+    kept = [line for line in head if is_content(line[1])]
+    above = [line for line in head if kept and line[0] < kept[0][0] and line[1].strip()]
+    marks = [SEPARATORS[dialect.separator]] if dialect.separator else list(SEPARATOR_NAMES)
+    for mark in marks if len(kept) > 1 and above else ():
+        rows = [_classify_row(split_leniently(text, mark)) for _, text in kept[:2]]
+        width = len(rows[0].cells)
+        if width < 2 or any(len(r.cells) != width or r.words or not r.numbers for r in rows):
+            continue
+        number, text = above[-1]
+        text = COMMENT_MARK.sub("", text.strip("\r\n"), count=1)
+        names = _classify_row(split_leniently(text, mark))
+        if len(names.cells) == width and not names.numbers:
+            return [(number, text), *kept]
+    return kept
 
 
 def _is_trailing_blank(
@@ -140,8 +167,8 @@ def _check_unambiguous(
 
 
 def _ambiguous_separator(number: int, marks: Sequence[str]) -> InputError:
-    kinds = " and ".join(SPOKEN[mark] for mark in SPOKEN if mark in marks)
-    notes = next(word for word in (";", "tab", ",", "bar", "space") if CHARACTERS[word] in marks)
+    kinds = " and ".join(SEPARATOR_NAMES[mark] for mark in SEPARATOR_NAMES if mark in marks)
+    notes = next(word for word in (";", "tab", ",", "bar", "space") if SEPARATORS[word] in marks)
     return InputError(
         f"line {number}: the heading holds {kinds}, so it is unclear which separate "
         "the cells. Use one kind, and put names that contain it in quotation marks; or say "
@@ -208,8 +235,6 @@ def _find_table_at(
         return None
     units = first - 1 if first > 1 and rows[first - 1].is_units else None
     heading = _find_heading(rows, first if units is None else units, rows[first])
-    if heading is None and _has_text_above_number(*rows[first : first + 2]):
-        heading, units = first, None  # the names are the numbers of channels
     if heading is None:
         return None
     fitting_rows = [row for row in rows[first:] if _row_fits(row.cells, rows[heading].cells)]
@@ -251,31 +276,15 @@ def _row_fits(row: Sequence[str], heading: Sequence[str]) -> bool:
 
 def is_fitting_width(count: int, is_open: bool, width: int, is_heading_open: bool) -> bool:
     """Whether a row of `count` cells fits a heading of `width` cells; either may end with a separator."""
-    has_extra_cell, lacks_extra_cell = (
-        count == width + 1 and is_open,
-        count == width - 1 and is_heading_open,
-    )
-    return count == width or has_extra_cell or lacks_extra_cell
-
-
-def _has_text_above_number(row: _SplitRow, below: _SplitRow | None = None) -> bool:
-    """Whether some column has a text in this row and a number in the row below."""
-    pairs = zip(row.cells, below.cells, strict=False) if below else ()
-    return any(not is_number_like(one) and is_number_like(other) for one, other in pairs if one)
+    has_extra_cell = count == width + 1 and is_open
+    return count == width or has_extra_cell or (count == width - 1 and is_heading_open)
 
 
 def _classify_row(cells: Sequence[str]) -> _SplitRow:
     """The row with its numbers and words counted."""
     cells = [cell.strip() for cell in cells]
     numbers = sum(is_number_like(cell) or is_time_stamp(cell) for cell in cells[:MAX_COLUMNS])
-    empty = sum(
-        cell.lower() in MISSING_WORDS or cell.lower() in NO_READING_WORDS
-        for cell in cells[:MAX_COLUMNS]
-    )
-    if cells[0] and numbers + empty < len(cells) <= MAX_COLUMNS:
-        # Numbers with units count only where all cells are such; in t,5 cm,10 cm they are positions.
-        amounts = sum(parse_amount(cell) is not None for cell in cells)
-        numbers += amounts if numbers + amounts + empty == len(cells) else 0
+    empty = sum(cell.lower() in MISSING_WORDS | NO_READING_WORDS for cell in cells[:MAX_COLUMNS])
     return _SplitRow(cells, numbers, len(cells) - numbers - empty)
 
 
@@ -306,7 +315,7 @@ def split_line(number: int, line: str, separator: str) -> list[str]:
 def find_separator(heading: Line, first: Line | None = None) -> str:
     """The character that separates the names in a heading; a blank stands for any number of blanks."""
     unquoted = _QUOTED.sub("", heading[1])
-    candidates = [mark for mark in SPOKEN if mark in unquoted and mark != " "]
+    candidates = [mark for mark in SEPARATOR_NAMES if mark in unquoted and mark != " "]
     if len(candidates) > 1:  # all but one belong to the names, as in "u, m/s"
         row = _QUOTED.sub("", first[1]) if first else ""
         fitting = [mark for mark in candidates if unquoted.count(mark) == row.count(mark)]
@@ -338,15 +347,12 @@ def check_orientation(number: int, names: Sequence[str], beginnings: Sequence[st
     first_column = [names[0], *beginnings]
     is_transposed = len(names) > 2 and all(map(is_number_like, names[1:]))
     is_grid = any(is_number_like(cell) or is_time_stamp(cell) for cell in first_column)
-    if is_transposed and any(map(_is_axis_name, first_column)) and not is_grid:
+    axes = {parse_heading(cell).name.lower() for cell in first_column} & {*"xyzt", "time"}
+    if is_transposed and axes and not is_grid:
         raise InputError(
             f"line {number} begins with the name {names[0]!r} and goes on with numbers, and so do those "
             "below: the table lies on its side. Turn it round: a column per quantity, a row per reading."
         )
-
-
-def _is_axis_name(text: str) -> bool:
-    return parse_heading(text).name.lower() in ("x", "y", "z", "t", "time")
 
 
 @contextmanager

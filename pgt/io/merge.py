@@ -1,19 +1,17 @@
 """Merging of the columns of one or several files: one unit per column, times as numbers, no sentinels.
 
-Sentinels are numbers such as -9999 that stand for "no reading"; they become NaN. Times that count from an
-unknown moment get a note on the epoch from which they probably count.
+Sentinels are numbers such as -9999 that stand for "no reading"; they become NaN. Numbers of seconds since
+1970 get a note that says how to write them as dates.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from pgt.core.errors import InputError
 from pgt.data.units import conversion, require_same
 from pgt.io.columns import Columns, check_row_count
-from pgt.io.time_spellings import find_clock_change
 from pgt.io.time_stamps import elapsed_since, format_origin, split_origin
 
 CF_UNIT_NAMES = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days", "ms": "milliseconds"}
@@ -52,7 +50,7 @@ def merge_tables(
     if (
         "t" in values
         and "t" not in origin
-        and (note := guess_epoch(values["t"], unit_by_name.get("t")))
+        and (note := _note_epoch(values["t"], unit_by_name.get("t")))
     ):
         notes[note] = None
     for name, start in origin.items():  # the notation of CF, so that results can be read as dates
@@ -115,10 +113,6 @@ def _count_dates(name: str, times: np.ndarray, wanted: TargetUnits, notes: dict[
     origin = np.nanmin(times) if origin is None else origin
     if not any("time stamps" in word for word in notes):
         notes[f"{len(np.unique(times))} time stamps"] = None
-    if (at := find_clock_change(times)) is not None:
-        notes[
-            f"times go back at {format_origin(at)}, as clocks do when summer ends: if so, write the zone"
-        ] = None
     return elapsed_since(times, origin, unit or "s"), format_origin(origin)
 
 
@@ -144,10 +138,6 @@ def _hide_in_tables(
         for part, column, table in zip(parts, np.split(plain, ends), tables, strict=True):
             part[name] = column
             check_absolute_zero(name, column, table.units.get(name))
-            if missing is None and (
-                word := note_power_on_value(name, column, table.units.get(name))
-            ):
-                notes[word] = None
     if total:
         notes[f"{total} sentinel{'s' if total > 1 else ''} hidden"] = None
     return [replace(table, values=part) for table, part in zip(tables, parts, strict=True)]
@@ -175,94 +165,43 @@ def _merge_lines(tables: Sequence[Columns], files: Sequence[str]) -> np.ndarray 
     return np.array(named, object)
 
 
-_SECONDS_PER_DAY = 86400.0
-# Readings are assumed to be from between these days since 1970, which are in 1990 and 2050.
-_FIRST_DAY, _LAST_DAY = 20 * 365.25, 80 * 365.25
-_SECONDS_PER_COUNT = {
-    "seconds": 1.0,
-    "milliseconds": 1e-3,
-    "microseconds": 1e-6,
-    "nanoseconds": 1e-9,
+# By notation of a time axis, the numbers that times between 1990 and 2050 have there.
+EPOCHS = {
+    "seconds since 1970-01-01": (6.3e8, 2.5e9),
+    "milliseconds since 1970-01-01": (6.3e11, 2.5e12),
+    "days since 1899-12-30": (32_874.0, 54_789.0),  # as Excel counts
 }
-# The numbers of 1970-01-01 in each epoch: in days, and for LabVIEW in seconds.
-_EXCEL_1970, _MATLAB_1970 = 25569, 719529
-_JULIAN_1970, _MODIFIED_JULIAN_1970 = 2440587.5, 40587
-_LABVIEW_1970 = 2082844800
 
 
-def guess_epoch(times: np.ndarray, unit: str | None = None) -> str | None:
-    """A note on the epoch that numbers seem to count from; None where they count from zero.
-
-    >>> guess_epoch(np.array([1.7e9, 1.7e9 + 60]))
-    "t may count from 1970: if so, write units = {t = 'seconds since 1970-01-01'}"
-    >>> guess_epoch(np.array([0.0, 60.0]))
-    """
+def _note_epoch(times: np.ndarray, unit: str | None = None) -> str | None:
+    """A note on times that seem to count from an epoch; None where they count from zero."""
     finite = times[np.isfinite(times)]
-    if not finite.size:
-        return None
-    low, high = finite.min(), finite.max()
-
-    def is_recent(scale: float, zero: float) -> bool:
-        return bool(scale * (low - zero) > _FIRST_DAY and scale * (high - zero) < _LAST_DAY)
-
-    if unit is None and _are_six_digit_dates(finite):
-        return "t may be dates without a century, as in 240312: if so, write them as 2024-03-12"
-    for name, seconds in _SECONDS_PER_COUNT.items():
-        if is_recent(seconds / _SECONDS_PER_DAY, 0.0):
-            return f"t may count from 1970: if so, write units = {{t = '{name} since 1970-01-01'}}"
-    if unit in (None, "s") and is_recent(1.0 / _SECONDS_PER_DAY, _LABVIEW_1970):
-        return (
-            "t may count from 1904 (LabVIEW): if so, write units = {t = 'seconds since 1904-01-01'}"
-        )
-    if unit is not None:  # the remaining epochs count days
-        return None
-    if is_recent(1.0, _MATLAB_1970):
-        return f"t may be MATLAB's number of the day: if so, t - {_MATLAB_1970} are days since 1970-01-01"
-    if is_recent(1.0, _EXCEL_1970) and high - low < 0.05 * low:
-        return (
-            "t may be Excel's number of the day: if so, write units = {t = 'days since 1899-12-30'}"
-        )
-    for name, zero in (("Julian", _JULIAN_1970), ("modified Julian", _MODIFIED_JULIAN_1970)):
-        if is_recent(1.0, zero):
-            return f"t may be the {name} number of the day: if so, t - {zero} are days since 1970-01-01"
+    for name, (low, high) in EPOCHS.items() if finite.size else ():
+        is_far = np.ptp(finite) < 0.05 * finite.min() or not name.startswith("days")
+        is_possible = is_far and not (unit and name.startswith("days"))
+        if low < finite.min() and finite.max() < high and is_possible:
+            return f"t may count from {name[-10:-6]}: if so, write units = {{t = '{name}'}}"
     return None
 
 
-def _are_six_digit_dates(times: np.ndarray) -> bool:
-    """Whether all numbers have six digits, with a month in the middle and a day at one end."""
-    if (
-        (times % 1).any()
-        or times.min() < 10_101
-        or times.max() > 991_231
-        or len(np.unique(times)) < 2
-    ):
-        return False
-    first, month, last = times // 10_000, times // 100 % 100, times % 100
-    are_days = all(((part >= 1) & (part <= 31)).all() for part in (first, last))
-    return bool(((month >= 1) & (month <= 12)).all() and are_days)
-
-
-# Sentinels of loggers, archives and meters; a number of these counts where it is far from all readings.
+# Numbers that loggers, archives and meters write for "no reading"; each counts where it is far from all
+# readings.
 SENTINELS = (
-    -99.99, -999.0, -999.9, -999.99, -6999.0, -7999.0, -9999.0, -9999.9, -9999.99, -32768.0,
-    -99999.0, -999999.0, -8999.0, -32767.0, 65535.0, 2147483647.0, -2147483647.0, -2147483648.0,
-    4294967295.0, -9.99e8, 9999.0, 9999.9, 9999.99, 32767.0, 99999.0, 999999.0,
+    -99.99, -999.0, -999.9, -999.99, -6999.0, -7999.0, -8999.0, -9999.0, -9999.9, -9999.99, -32767.0,
+    -32768.0, -99999.0, -999999.0, -2147483648.0, 9999.0, 9999.9, 9999.99, 32767.0, 65535.0, 99999.0,
+    999999.0, 2147483647.0, 1e20,
 )  # fmt: skip
-# Sentinels that may also be readings, as a pressure of 999 hPa; they count only where no reading is
-# plausible. Well logs write -999.25, 1-Wire thermometers -127, and tenths of 16 bits end at 3276.7.
-UNLIKELY_SENTINELS = (
-    999.0, 999.9, 999.99, 888.8, 888.88, 8888.0, -888.0, -888.8, -888.88, -8888.0, -999.25, -127.0,
-    -99.0, -99.9, 3276.7, -3276.8, 6999.0, 7999.0,
+# Fill values of archives, overflows of meters, and the largest float32, of either sign.
+HUGE_SENTINELS = (
+    1e30, 1e32, 1e33, 9.99e33, 1e34, 1e35, 1e36, 9.969209968e36, 1e37, 9.9e37, 9.91e37, 1e38,
+    3.4028235e38,
 )  # fmt: skip
+# These may also be readings, as a pressure of 999 hPa; they count only where no reading is plausible.
+UNLIKELY_SENTINELS = (999.0, 999.9, 999.99, -999.25, -127.0, -99.0, -99.9, 6999.0, 7999.0, -888.88)
 # Sentinels of buoys and archives that may be percentages: an error makes the user decide.
 AMBIGUOUS_SENTINELS = (99.0, 99.9, 99.99)
 # Sentinels in coordinates; positive ones are left out, because coordinates may be large.
 AXIS_SENTINELS = tuple(number for number in SENTINELS if number < -900)
-# Fill values of archives, overflow of meters, the largest float32: they count whatever the readings are.
-HUGE_SENTINELS = (
-    1e20, *(10.0**power for power in range(30, 39)), 9.9e37, 9.91e37, 9.969209968e36, 3.4028235e38,
-    9.99e33, 9.999e20,
-)  # fmt: skip
 
 
 def hide_sentinels(
@@ -283,28 +222,27 @@ def hide_sentinels(
 
 def _find_sentinels(name: str, values: np.ndarray) -> np.ndarray:
     """Which values are sentinels; raises where one may also be a reading."""
-    finite = np.isfinite(values)
-    huge = finite & (np.abs(values) >= 0.99 * min(HUGE_SENTINELS))
-    huge[huge] = np.isclose(np.abs(values[huge])[:, None], HUGE_SENTINELS, rtol=1e-6, atol=0).any(
-        axis=1
-    )
-    if huge[finite].all():  # readings may all be that large
-        huge = np.zeros_like(huge)
     candidates = np.isin(values, SENTINELS + UNLIKELY_SENTINELS + AMBIGUOUS_SENTINELS)
-    readings = values[finite & ~huge & ~candidates]
+    large = np.flatnonzero(np.isfinite(values) & (np.abs(values) >= min(HUGE_SENTINELS)))
+    sizes = np.abs(values[large])[:, None]
+    candidates[large] = np.isclose(sizes, HUGE_SENTINELS, rtol=1e-6, atol=0).any(axis=1)
+    readings = values[np.isfinite(values) & ~candidates]
     if not candidates.any() or not readings.size:
-        return huge
+        return np.zeros_like(candidates)
     low, high = readings.min(), readings.max()
     for number in np.unique(values[candidates]):
-        is_sentinel = (
-            _is_clearly_outside
-            if number in UNLIKELY_SENTINELS + AMBIGUOUS_SENTINELS
-            else partial(_is_outside, name)
-        )
-        candidates &= (values != number) | is_sentinel(number, low, high)
-    for number in np.unique(values[candidates & np.isin(values, AMBIGUOUS_SENTINELS)]):
-        raise _ambiguous_sentinel(name, number, low, high)
-    return huge | candidates
+        is_clear = _is_clearly_outside(number, low, high)
+        is_near = max(low - number, number - high) <= 0.1 * (high - low)
+        is_doubtful = not is_clear and not is_near and number in SENTINELS
+        if is_doubtful or (is_clear and number in AMBIGUOUS_SENTINELS):
+            raise InputError(
+                f"field {name!r}: {number:g} may be a reading, or a sentinel for none; the others lie "
+                f"between {low:g} and {high:g}. If it is a sentinel, write "
+                f"`dialect=pgt.io.Dialect(missing=[{number:g}])`, else "
+                "`dialect=pgt.io.Dialect(missing=[])`."
+            )
+        candidates &= (values != number) | is_clear
+    return candidates
 
 
 def check_axis_sentinels(name: str, values: np.ndarray) -> None:
@@ -334,46 +272,7 @@ def check_absolute_zero(name: str, values: np.ndarray, unit: str | None) -> None
         )
 
 
-def note_power_on_value(name: str, values: np.ndarray, unit: str | None) -> str | None:
-    """A note on readings of exactly 85 °C, which digital thermometers give before they measure.
-
-    >>> note_power_on_value("T", np.array([85.0, 21.0, 21.5, 22.0]), "degC")
-    'T: 1 reading of exactly 85 °C, which a DS18B20 gives before it has measured: if so, write ...'
-    """
-    from_celsius = conversion("degC", unit or ("degC" if name == "T" else ""))
-    power_on = 0.0 if from_celsius is None else 85.0 * from_celsius[0] + from_celsius[1]
-    is_power_on = np.isclose(values, power_on, rtol=1e-12, atol=1e-9)
-    others = values[np.isfinite(values) & ~is_power_on]
-    if from_celsius is None or not is_power_on.any() or len(others) < is_power_on.sum():
-        return None
-    if power_on - others.max() < 10.0 * from_celsius[0]:  # others are as warm
-        return None
-    count = int(is_power_on.sum())
-    return (
-        f"{name}: {count} reading{'s' if count > 1 else ''} of exactly 85 °C, which a DS18B20 gives "
-        f"before it has measured: if so, write dialect = {{missing = [{power_on:g}]}}"
-    )
-
-
 def _is_clearly_outside(number: float, low: float, high: float) -> bool:
     """Whether a number is farther from the readings than their range and than half of its own size."""
     gap = max(low - number, number - high)
     return bool(gap > high - low and gap > 0.5 * abs(number))
-
-
-def _is_outside(name: str, number: float, low: float, high: float) -> bool:
-    """Whether a number is a sentinel beside readings from `low` to `high`; an error if it is unclear."""
-    gap = max(low - number, number - high)
-    if gap <= 0.1 * (high - low):
-        return False
-    if _is_clearly_outside(number, low, high):
-        return True
-    raise _ambiguous_sentinel(name, number, low, high)
-
-
-def _ambiguous_sentinel(name: str, number: float, low: float, high: float) -> InputError:
-    return InputError(
-        f"field {name!r}: {number:g} may be a reading, or a sentinel for none; the others lie between "
-        f"{low:g} and {high:g}. If it is a sentinel, write "
-        f"`dialect=pgt.io.Dialect(missing=[{number:g}])`, else `dialect=pgt.io.Dialect(missing=[])`."
-    )

@@ -14,9 +14,9 @@ import xarray as xr
 from pgt.core.checked import checked
 from pgt.core.errors import InputError
 from pgt.core.manifest import require_intact
+from pgt.core.number_arrays import as_numbers
 from pgt.core.parser import CARTESIAN
 from pgt.core.registry import register
-from pgt.data._checks import as_numbers
 from pgt.data.domain import AXES
 from pgt.data.units import conversion
 from pgt.io.column_aliases import explain_angles, is_axis_alias, parse_flag
@@ -33,7 +33,6 @@ def read_netcdf(path: Path, coords: tuple[str, ...], others: tuple[str, ...]) ->
     wanted = coords + others
     with open_dataset(path) as dataset:
         check_present(wanted, map(str, dataset.variables))
-        dataset = _expand_instances(dataset, coords, others)
         arrays = _select_variables(dataset, coords, others)
         sizes = {dim: size for array in arrays for dim, size in array.sizes.items()}
         check_row_count(math.prod(sizes.values()))
@@ -155,33 +154,6 @@ def _note_calendar(attributes: dict) -> str | None:
     return None if name in CALENDARS else f"no dates, since the calendar is {name!r}"
 
 
-def _expand_instances(
-    dataset: xr.Dataset, coords: tuple[str, ...], others: tuple[str, ...]
-) -> xr.Dataset:
-    """The dataset with what belongs to stations or profiles repeated for each of their readings.
-
-    CF has two ways: a variable that gives the station of each reading, or one that counts the readings of
-    each station.
-    """
-    for name, variable in dataset.variables.items():
-        if "instance_dimension" in variable.attrs:
-            dim, along = variable.attrs["instance_dimension"], str(variable.dims[0])
-            index = variable.to_numpy().astype(int)
-        elif "sample_dimension" in variable.attrs:
-            dim, along = variable.dims[0], variable.attrs["sample_dimension"]
-            index = np.repeat(np.arange(variable.size), variable.to_numpy().astype(int))
-        else:
-            continue
-        if index.size != dataset.sizes.get(along) or index.min() < 0:
-            raise InputError(
-                f"the variable {str(name)!r} does not give the station of each reading."
-            )
-        mine = [n for n in coords + others if dim in dataset[n].dims and n != along]
-        taken = {n: dataset[n].isel({dim: xr.DataArray(index, dims=along)}) for n in mine}
-        dataset = dataset.drop_vars(mine).assign(taken)
-    return dataset
-
-
 def _select_variables(dataset: xr.Dataset, coords: tuple[str, ...], others: tuple[str, ...]):
     """The wanted variables without dimensions of length 1 that no coordinate describes."""
     placed = {dim for name in coords for dim in dataset[name].dims}
@@ -259,7 +231,7 @@ def _is_readable(name: str, kind: np.dtype) -> bool:
 
 
 def _cf_name(name: str, attributes: Mapping[str, Any]) -> str:
-    """What the attributes of a variable say it is in the terms of CF; else its name."""
+    """The name that the attributes of CF imply for a variable, such as "time"; else its own name."""
     if any(is_axis_alias(name, axis) for axis in CARTESIAN):
         return name
     standard, axis = (str(attributes.get(key, "")) for key in ("standard_name", "axis"))

@@ -16,29 +16,19 @@ from pgt.core.errors import InputError
 MISSING_WORDS = {"", "na", "nan", "n/a", "null", "none"}
 # What instruments and spreadsheets write in place of a reading.
 NO_READING_WORDS = {
-    "-", "--", "---", "----", "-----", "—", "?", "*", "***", "*****", "over", "ovr", "overrange",
-    "over range", "overload", "overflow", "ovld", "ovfl", "ol", "o.l.", "under", "underrange",
-    "under range", "err", "error", "fault", "fail", "open", "short", "bad", "invalid", "no data",
-    "nodata", "missing", "#n/a", "#nv", "#na", "#value!", "#wert!", "#div/0!", "#ref!", "#num!",
-    "open tc", "opentc", "burnout", "burn out", "+over", "-over", "+ol", "-ol", "ice", "eqp", "bkw",
-    "undef", "undefined", "unavailable", "unknown", "i/o timeout", "bad input", "sensor error",
-    "not available", "no reading", "lo", "hi", "low", "high", "tnc", "disconnected", ".", "..", "...",
-    "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "nan(ind)", "-nan", "-nan(ind)", "qnan", "snan",
+    "-", "--", "---", "?", "*", "over", "overrange", "overload", "overflow", "ovl", "ol", "+over",
+    "-over", "under", "underrange", "err", "error", "fault", "fail", "open", "open tc", "burnout",
+    "short", "bad", "invalid", "no data", "nodata", "missing", "undef", "unknown", "#n/a", "#nv",
+    "#value!", "#wert!", "#div/0!", "#ref!", "#num!", "1.#qnan", "1.#ind", "-1.#ind", "nan(ind)",
+    "-nan(ind)", "-nan",
 }  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?")
 _FORTRAN = re.compile(r"([+-]?(?:\d+[.,]\d*|[.,]\d+))[dD]([+-]?\d{1,3})")
-# Fortran drops the letter of an exponent of three digits; 0.5-100 is rather a range.
-_EXPONENT_WITHOUT_LETTER = re.compile(r"([+-]?\d?[.,]\d{3,})([+-]\d{3})")
 # Signs that only `normalize_number` understands: other minus signs, apostrophes, non-breaking blanks.
-_UNUSUAL_SIGN = re.compile(r"[dD'’\u2212\u00a0\u2009\u202f ]|\d[+-]")
-_BLANK_GROUPS = re.compile(
-    r"(?P<sign>[+-]?) *(?P<number>[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d*)?|[\d.,]+)"
-)
-_DOTTED_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d{4}|\d{2})")
+_UNUSUAL_SIGN = re.compile(r"[dD'’\u2212\u00a0\u2009\u202f]")
 _GROUP_MARK = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_DOTTED_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d{4}|\d{2})")
 _TIME_LIKE = re.compile(r"\d:\d\d|(18|19|20)\d\d\D")
-_NUMBER_FORMULA = re.compile(r'="([^"]*)"')  # a number that Excel keeps as text
-_LEADING_APOSTROPHE = re.compile(r"^'(?=[+-]?\.?\d)")  # typed in, it makes text of a number
 _GROUPS_AND_DECIMAL = re.compile(r"[+-]?\d{1,3}(([.,])\d{3})+(?!\2)[.,]\d*")
 _TWO_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(([.,])\d{3})(\2\d{3})+")
 _GROUP_OR_DECIMAL = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
@@ -57,7 +47,7 @@ class NumberFormat:
 
     @property
     def notes(self) -> list[str]:
-        """What is unusual about the numbers; decimal points are not."""
+        """Notes on decimal commas and on marks between thousands."""
         names = {",": "commas", ".": "points"}
         found = ["decimal commas"] if self.decimal == "," else []
         return found + ([f"{names[self.thousands]} between thousands"] if self.thousands else [])
@@ -84,7 +74,7 @@ class NumberFormat:
             return np.nan
         if (plain := self._without_groups(text)) is not None:
             return float(plain)
-        if text.lower() in NO_READING_WORDS or (len(text) > 2 and set(text) <= set("-*#?")):
+        if text.lower() in NO_READING_WORDS or (len(text) > 2 and set(text) <= set("-*#?.")):
             self.hidden_words += 1
             return np.nan
         shown = text if len(text) <= 40 else text[:40] + "…"
@@ -122,19 +112,13 @@ class NumberFormat:
 def normalize_number(cell: str) -> str:
     """A number with plain signs: ASCII minus, e before an exponent, no blanks between thousands.
 
-    >>> [normalize_number(text) for text in ("−1.5D+03", "101'325.5", "+ 1 250,5", "0.2225-103")]
-    ['-1.5e+03', '101325.5', '+1250,5', '0.2225e-103']
+    >>> [normalize_number(text) for text in ("−1.5D+03", "101'325.5", "1\u202f250,5")]
+    ['-1.5e+03', '101325.5', '1250,5']
     """
-    text = _NUMBER_FORMULA.sub(r"\1", cell.strip())
-    text = _LEADING_APOSTROPHE.sub("", text)
+    text = cell.strip()
     if not _UNUSUAL_SIGN.search(text):
         return text
-    text = text.replace("\u2212", "-")
-    if found := _BLANK_GROUPS.fullmatch(text):
-        return found["sign"] + found["number"].replace(" ", "")
-    if found := _EXPONENT_WITHOUT_LETTER.fullmatch(text):
-        return f"{found[1]}e{found[2]}"
-    return _GROUP_MARK.sub("", _FORTRAN.sub(r"\1e\2", text))
+    return _GROUP_MARK.sub("", _FORTRAN.sub(r"\1e\2", text.replace("\u2212", "-")))
 
 
 _DECIMAL_OPTION = '`dialect=pgt.io.Dialect(decimal=".")` or `dialect=pgt.io.Dialect(decimal=",")`'
@@ -175,17 +159,9 @@ def find_number_format(cells: Iterable[str], dialect: Dialect) -> NumberFormat:
     numbers = {re.split("[eE]", text)[0] for text in numbers}
     groups = {found[2] for text in numbers if (found := _GROUPS_AND_DECIMAL.fullmatch(text))}
     groups |= {found[2] for text in numbers if (found := _TWO_GROUPS.fullmatch(text))}
-    plain = {
-        text
-        for text in numbers
-        if not _GROUPS_AND_DECIMAL.fullmatch(text) and not _TWO_GROUPS.fullmatch(text)
-    }
-    sure = {
-        mark
-        for text in plain
-        for mark in ".,"
-        if mark in text and not _GROUP_OR_DECIMAL.fullmatch(text)
-    }
+    grouped = (_GROUPS_AND_DECIMAL, _TWO_GROUPS, _GROUP_OR_DECIMAL)
+    plain = {text for text in numbers if not any(form.fullmatch(text) for form in grouped)}
+    sure = {mark for text in plain for mark in ".," if mark in text}
     if dialect.decimal is not None:
         other = "," if dialect.decimal == "." else "."
         return NumberFormat(
@@ -229,7 +205,5 @@ def _ambiguous_mark(text: str) -> InputError:
 
 def is_numeric_column(cells: Sequence[str]) -> bool:
     """Whether most of the cells that are not missing are numbers."""
-    given = [
-        c for c in cells if c.lower() not in MISSING_WORDS and c.lower() not in NO_READING_WORDS
-    ]
+    given = [c for c in cells if c.lower() not in MISSING_WORDS | NO_READING_WORDS]
     return bool(given) and sum(map(is_number_like, given)) > 0.5 * len(given)

@@ -12,14 +12,12 @@ import numpy as np
 
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
+from pgt.core.number_arrays import as_numbers
 from pgt.core.registry import register
-from pgt.data._checks import as_numbers
 from pgt.io.columns import Columns, as_numbers_or_dates, check_row_count
 from pgt.io.file_access import missing_package, wrap_library_errors
-from pgt.io.header import complete_headings
 from pgt.io.headings import Positions, parse_headings
-from pgt.io.selection import select_columns
-from pgt.io.table import CellTable, Converter, LoadedColumns
+from pgt.io.selection import CellTable, Converter, LoadedColumns, name_index, select_columns
 
 PARQUET_SAMPLE_ROWS = 5000  # rows that show what columns hold
 PANDAS_INDEX = "__index_level_0__"  # the name that pandas gives an unnamed index
@@ -39,7 +37,7 @@ def read_parquet(
     with _open_parquet(path) as file:
         names = file.schema_arrow.names
         is_plain = set(wanted) <= set(names) and not _has_text(file.schema_arrow, wanted)
-        if sensors or table.quantities or dialect or not is_plain:
+        if sensors or dialect or not is_plain:
             found = select_columns(table, coords, others, sensors, dialect or Dialect())
             return replace(found, lines=None)  # a Parquet file has no lines
         check_row_count(file.metadata.num_rows)
@@ -74,7 +72,7 @@ def open_parquet_table(path: Path, _dialect: Dialect | None = None) -> CellTable
     headings = parse_headings(["" if name == PANDAS_INDEX else name for name in names])
     own = [replace(h, unit=units.get(n, h.unit)) for h, n in zip(headings, names, strict=True)]
     stem = path.name.partition(".")[0]
-    return CellTable(complete_headings(own, rows), rows, load, (), {}, stem).normalized()
+    return CellTable(name_index(own, rows), rows, load, (), {}, stem)
 
 
 @contextmanager

@@ -7,23 +7,24 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from pgt.core.checked import checked
 from pgt.core.dialect import Dialect
-from pgt.core.errors import InputError
-from pgt.core.registry import parts
+from pgt.core.errors import InputError, closest
+from pgt.core.registry import parts, register
 from pgt.data import Domain, Observations
 from pgt.data._checks import (
     check_coords_and_fields,
     check_names,
     check_points,
     check_units,
-    closest,
 )
 from pgt.data.observations import check_limits
+from pgt.data.sensors import Sensors
 from pgt.io.column_aliases import (
     SENSOR_NAMES,
     SPACE_AXES,
@@ -36,9 +37,9 @@ from pgt.io.excel import open_sheet
 from pgt.io.file_access import check_is_file, check_suffix, name_file_in_errors
 from pgt.io.headings import Positions, parse_heading
 from pgt.io.merge import check_axis_sentinels, merge_tables
-from pgt.io.number_format import NumberFormat, find_number_format, is_number_like
+from pgt.io.number_format import find_number_format, is_number_like
 from pgt.io.parquet import open_parquet_table
-from pgt.io.table import CellTable, Converter
+from pgt.io.selection import CellTable, Converter, as_text, select_columns
 from pgt.io.text import TEXT_ENDINGS, open_text_table
 
 Files = str | os.PathLike | Sequence[str | os.PathLike]
@@ -101,6 +102,7 @@ def build_observations(
     coords: Sequence[str],
     duplicates: str = "error",
     domain: Domain | None = None,
+    sensors: Sensors | None = None,
 ) -> Observations:
     """Readings from the columns of `read_columns`; errors name the files."""
     coords = (coords,) if isinstance(coords, str) else coords
@@ -111,6 +113,7 @@ def build_observations(
             noise=table.noise,
             units=table.units,
             duplicates=duplicates,
+            sensors=sensors,
         )
         if domain is not None:
             readings.check_inside(domain)
@@ -345,6 +348,21 @@ def open_table(path: Path, dialect: Dialect) -> Iterator[CellTable]:
         yield table
 
 
+@register(".xlsx", ".xlsm", *TEXT_ENDINGS, kind="reader")
+def read_cells(
+    path: Path,
+    coords: tuple[str, ...],
+    others: tuple[str, ...],
+    *,
+    sensors: dict[str, Positions] | None = None,
+    dialect: Dialect | None = None,
+) -> Columns:
+    """The columns `coords` and `others` of a workbook or a text table."""
+    dialect = dialect or Dialect()
+    with open_table(path, dialect) as table:
+        return select_columns(table, coords, others, sensors, dialect)
+
+
 def read_sensor_positions(
     path: Path | None, dialect: Dialect, asked: Sequence[str] = ()
 ) -> dict[str, Positions] | None:
@@ -374,8 +392,10 @@ def _parse_sensor_table(
         )
     number_format = find_number_format((c for p in axes.values() for c in table.cells(p)), dialect)
     found: dict[str, Positions] = {}
-    converters = {at: _parse_numbers(number_format, axis) for axis, at in axes.items()}
-    raw, lines = table.load(converters | {named: _tidy_texts})
+    converters: dict[int, Converter] = {
+        at: partial(number_format.numbers, name=axis) for axis, at in axes.items()
+    }
+    raw, lines = table.load(converters | {named: as_text})
     for row, name in enumerate(raw[named]):
         if name in found:
             raise InputError(f"line {lines[row]}: the sensor {name!r} stands here twice.")
@@ -397,24 +417,14 @@ def _find_axis_columns(table: CellTable, asked: Sequence[str]) -> dict[str, int]
         if len(exact) > 1:
             raise InputError(f"two columns are named {axis!r}; rename one of them.")
         alike = [at for at, h in enumerate(headings) if is_axis_alias(h.name, axis)]
-        if filled := [at for at in exact or alike if _holds_any_number(table, at)]:
+        # A column of names of places is no axis.
+        if filled := [
+            at for at in exact or alike if any(map(is_number_like, table.filled_cells(at)))
+        ]:
             found[axis] = filled[0]
     only = next(iter(found)) if len(found) == 1 else None
     is_letter = only is not None and headings[found[only]].name.lower() == only
     return {asked[0]: found[only]} if only and len(asked) == 1 and not is_letter else found
-
-
-def _holds_any_number(table: CellTable, column: int) -> bool:
-    """Whether a column holds positions, and not names of places."""
-    return any(is_number_like(cell) for cell in table.cells(column) if cell)
-
-
-def _tidy_texts(cells: list[str], lines: np.ndarray) -> np.ndarray:
-    return np.array([" ".join(cell.split()) for cell in cells], dtype=object)
-
-
-def _parse_numbers(marks: NumberFormat, axis: str) -> Converter:
-    return lambda cells, lines: marks.numbers(cells, lines, axis)
 
 
 def _find_name_column(table: CellTable, taken: Collection[int]) -> int | None:

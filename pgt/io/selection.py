@@ -5,28 +5,77 @@ converted to a long one with one row per instant and position. The position of a
 or under its name in a separate table of sensors.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
 from pgt.data.units import conversion
 from pgt.io.column_aliases import AXES, SPACE_AXES, parse_flag
 from pgt.io.columns import Columns, check_row_count, missing_column
-from pgt.io.header import place_by_grid
-from pgt.io.headings import Heading, Positions, place_by_lengths
+from pgt.io.headings import Heading, Positions, place_by_grid
 from pgt.io.number_format import NumberFormat, find_number_format, is_number_like, is_plain_number
-from pgt.io.table import CellTable, Converter, as_text
-from pgt.io.time_spellings import find_zone, has_zone, is_compact_date, to_utc
-from pgt.io.time_stamps import MIDNIGHT_NOTE, is_time_stamp, join_time_columns, unwrap_midnights
+from pgt.io.time_stamps import (
+    MIDNIGHT_NOTE,
+    is_compact_date,
+    is_time_stamp,
+    parse_time_stamps,
+    unwrap_midnights,
+)
 
 COLUMN_JOINER = " + "  # joins the names of columns that make up one time: "Date + Time"
 Sensors = dict[str, Positions]  # positions by name of the sensor
 Arrays = dict[str, np.ndarray]
+# Cells and their line numbers to values.
+Converter = Callable[[list[str], np.ndarray], np.ndarray]
+LoadedColumns = tuple[dict[int, np.ndarray], np.ndarray]  # values by column, and line numbers
+
+
+@dataclass(frozen=True)
+class CellTable:
+    """The headings of a table, its first rows, and a function that loads whole columns by index.
+
+    Attributes
+    ----------
+    headings, sample : headings, and rows of cells that show what columns hold.
+    load : reads columns, each with its own converter.
+    notes : how the file was understood.
+    fixed_positions : positions that hold for every row.
+    file_stem : the name by which a table of sensors may refer to the file.
+    """
+
+    headings: Sequence[Heading]
+    sample: Sequence[Sequence[str]]
+    load: Callable[[dict[int, Converter]], LoadedColumns]
+    notes: tuple[str, ...] = ()
+    fixed_positions: Positions = field(default_factory=dict)
+    file_stem: str = ""
+
+    def cells(self, column: int) -> list[str]:
+        """The cells of a column in the sample."""
+        return [row[column].strip() for row in self.sample if column < len(row)]
+
+    def filled_cells(self, column: int) -> list[str]:
+        """The cells of a column in the sample that are not empty."""
+        return [cell for cell in self.cells(column) if cell]
+
+
+def as_text(cells: list[str], lines: np.ndarray) -> np.ndarray:
+    """The cells of a column, with single blanks."""
+    return np.array([" ".join(cell.split()) for cell in cells], dtype=object)
+
+
+def name_index(headings: Sequence[Heading], sample: Sequence[Sequence[str]]) -> list[Heading]:
+    """The headings, the first of which is "time" where pandas wrote an index of times without a name."""
+    first = [row[0].strip() for row in sample if row and row[0].strip()]
+    is_free = headings[0].text == "" and all(h.name.lower() != "time" for h in headings)
+    is_stamped = all(is_time_stamp(cell) and not is_number_like(cell) for cell in first)
+    if is_free and first and is_stamped:
+        return [Heading("time", "time"), *headings[1:]]
+    return list(headings)
 
 
 class ColumnPlan(NamedTuple):
@@ -61,17 +110,13 @@ def select_columns(
     raw, lines = table.load(_make_converters(table, plan, coords, number_format, dialect.valid))
     check_row_count(count * len(lines))
     values = {
-        name: join_time_columns(
-            [(table.headings[c], raw[c]) for c in columns], lines, dialect.dates
-        )
+        name: _join_times([(table.headings[c], raw[c]) for c in columns], lines, dialect.dates)
         for name, columns in plan.single.items()
     }
-    zones = _convert_to_utc(values, raw, table, plan)
-    clocks = {
-        n for n, c in plan.single.items() if raw[c[0]].dtype == object and _is_float(values[n])
-    }
+    is_text = {name: raw[columns[0]].dtype == object for name, columns in plan.single.items()}
+    clocks = {name for name in is_text if is_text[name] and _is_float(values[name])}
     values |= {axis: np.full(len(lines), at) for axis, (at, _) in plan.fixed_positions.items()}
-    notes, sensor_names = [*table.notes, *number_format.notes, *zones], None
+    notes, sensor_names = [*table.notes, *number_format.notes], None
     if plan.named_by is not None:
         sensor_names = raw[plan.named_by]
         missing = [axis for axis in coords if axis not in values]
@@ -207,10 +252,7 @@ def _place_by_headings(table: CellTable, coords: Sequence[str], sensors: Sensors
         grid = place_by_grid(table.headings, missing)
         if any(heading.positions for heading in grid):
             return replace(table, headings=grid)
-    missing = [axis for axis in missing if axis != "t" and axis not in table.fixed_positions]
-    if len(missing) != 1:
-        return table
-    return replace(table, headings=place_by_lengths(table.headings, missing[0]))
+    return table
 
 
 def _make_plan(
@@ -263,7 +305,7 @@ def _find_sensor_column(table: CellTable, sensors: Sensors, taken: set[int]) -> 
 
 def _holds_times(table: CellTable, column: int) -> bool:
     """Whether a column holds times; digits alone are dates only where all cells are and have no unit."""
-    cells = [cell for cell in table.cells(column) if cell]
+    cells = table.filled_cells(column)
     if not cells or not is_time_stamp(cells[0]):
         return False
     has_unit = table.headings[column].unit is not None
@@ -275,7 +317,7 @@ def _check_decimal_marks(table: CellTable, number_format: NumberFormat, dialect:
     if dialect.decimal is not None or number_format.decimal != ",":
         return
     for column, heading in enumerate(table.headings):
-        cells = [cell for cell in table.cells(column) if cell]
+        cells = table.filled_cells(column)
         point = next((cell for cell in cells if "." in cell), None)
         if point and all(map(is_plain_number, cells)):
             raise InputError(
@@ -332,22 +374,15 @@ def _convert_flags(number: Converter) -> Converter:
     )
 
 
-def _convert_to_utc(
-    values: Arrays, raw: dict[int, np.ndarray], table: CellTable, plan: ColumnPlan
-) -> list[str]:
-    """Convert times whose heading names a zone to UTC, and return notes on it.
-
-    Times whose cells name a zone are in UTC already.
-    """
-    notes = []
-    for name, columns in plan.single.items():
-        zone = next((z for c in columns if (z := find_zone(table.headings[c].text))), None)
-        if zone is None or values[name].dtype.kind != "M":
-            continue
-        if not any(has_zone(text) for column in columns for text in raw[column]):
-            values[name] = to_utc(pd.Series(values[name]), zone).to_numpy("datetime64[us]")
-            notes.append(f"times from {zone} to UTC")
-    return notes
+def _join_times(
+    parts: Sequence[tuple[Heading, np.ndarray]], lines: np.ndarray, dates: str | None
+) -> np.ndarray:
+    """The times in one or several columns of text; a column of numbers is returned as it is."""
+    if len(parts) == 1 and parts[0][1].dtype != object:
+        return parts[0][1]
+    rows = zip(*(column.tolist() for _, column in parts), strict=True)
+    texts = [" ".join(row) for row in rows]
+    return parse_time_stamps(texts, lines, "t", dates, " ".join(h.text for h, _ in parts))
 
 
 def _is_float(column: np.ndarray) -> bool:

@@ -1,4 +1,8 @@
-"""What files of readings hold, as far as headings and cells show it: the start of a run file."""
+"""A survey of files of readings, from headings and cells: the basis of a run file.
+
+The roles of the columns are guessed (column_roles.py). Where one stays unclear, an error says what to
+write.
+"""
 
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -14,46 +18,46 @@ from pgt.data._checks import first_equal_rows
 from pgt.io.arrays import list_mat_names, list_npz_names
 from pgt.io.column_aliases import (
     AXES,
-    AXIS_ALIASES,
-    COUNTER_NAMES,
+    FLAG_NAMES,
     SPACE_AXES,
-    explain_angles,
     is_axis_alias,
-    normalize_name,
-    rename_axes_for_equation,
+    rename_axes_in_order,
 )
 from pgt.io.column_roles import (
     ColumnRoles,
     check_not_mixed,
     check_one_quantity,
-    check_one_time,
     check_sensor_positions,
-    find_column_fields,
-    find_common_unit,
-    find_sensor_fields,
-    find_time_columns,
+    find_fields,
+    find_time,
     find_unused_sensors,
-    may_be_axis,
-    note_unused_flags,
+    guess_roles,
     remove_validity_column,
 )
-from pgt.io.columns import MAX_NAMES_SHOWN, ArrayNames, Columns
-from pgt.io.dialects.tecplot import ZONE_TIME
-from pgt.io.excel import OTHER_WORKBOOKS, unreadable_workbook
+from pgt.io.columns import ArrayNames, Columns
 from pgt.io.file_access import check_is_file, check_suffix, name_file_in_errors, wrap_library_errors
-from pgt.io.header import place_by_grid
-from pgt.io.headings import Heading, Positions, find_length_axis, parse_headings, place_by_lengths
+from pgt.io.headings import Positions, find_length_axis, parse_headings, place_by_grid
 from pgt.io.netcdf import NETCDF_ENDINGS, list_netcdf_names
 from pgt.io.number_format import is_number_like, is_numeric_column
 from pgt.io.readers import CELL_ENDINGS, open_table, read_columns, read_sensor_positions
-from pgt.io.selection import COLUMN_JOINER, explain_sensor_positions
-from pgt.io.table import CellTable, as_text
+from pgt.io.selection import (
+    CellTable,
+    as_text,
+    explain_sensor_positions,
+)
+from pgt.io.simulation_text import ZONE_TIME
 from pgt.io.time_stamps import is_time_stamp
+
+ARRAY_NAME_READERS: dict[str, Callable[[Path], ArrayNames]] = {
+    **dict.fromkeys(NETCDF_ENDINGS, list_netcdf_names),
+    ".npz": list_npz_names,
+    ".mat": list_mat_names,
+}
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What was found: names as the equation uses them, and the names in the file where they differ."""
+    """The contents of files: names as the equation uses them, and those in the file that differ."""
 
     files: tuple[Path, ...]
     sensors: Path | None
@@ -97,7 +101,7 @@ def survey(
     axes: Sequence[str] = (),
     axes_in_order: bool = False,
 ) -> Survey:
-    """What files of readings hold.
+    """The survey of files of readings.
 
     `measured` are the fields of an equation, if one is known, and `axes` its coordinates;
     `axes_in_order` maps the axes of space in the files to x, y and z in this order.
@@ -110,9 +114,11 @@ def survey(
     given = dict(columns or {})
     with name_file_in_errors(files[0]):
         roles = _look_at_file(files[0], positions, given, dialect or Dialect(), axes)
-        fields = _find_fields(roles, measured, given)
-    if not set(given) & set(AXES):
-        roles.coords = rename_axes_for_equation(roles.coords, axes, axes_in_order)
+        fields = find_fields(roles, measured, given)
+    space = [axis for axis in SPACE_AXES if axis in roles.coords]
+    is_single = len(space) == 1 and [axis for axis in axes if axis != "t"] == ["x"]
+    if (axes_in_order or is_single) and not set(given) & set(AXES):
+        roles.coords = rename_axes_in_order(roles.coords)
     if roles.valid is not None:
         dialect = replace(dialect or Dialect(), valid=roles.valid)
     coords = tuple(axis for axis in AXES if axis in roles.coords)
@@ -121,24 +127,23 @@ def survey(
     table = read_columns(
         files, coords=coords, fields=tuple(fields), columns=own, sensors=sensors, dialect=dialect
     )
-    if roles.unit and len(fields) == 1:
-        table = replace(table, units=dict.fromkeys(fields, roles.unit) | table.units)
     taken = {*own.values(), *fields, *roles.coords.values(), *coords}
-    kept = [
-        axis for axis in coords if own.get(axis) != ZONE_TIME
-    ]  # the time of one zone is constant
+    # The time of a single zone of Tecplot is constant.
+    kept = [axis for axis in coords if own.get(axis) != ZONE_TIME]
     table, coords = drop_constant_axes(table, coords, (*axes, *given) if axes else kept)
     own = {name: heading for name, heading in own.items() if name in (*coords, *fields)}
-    unused = tuple(h.text for h in roles.numeric if h.text not in taken and h.name not in taken)
-    unused += tuple(find_unused_sensors(roles, own, tuple(fields)))
+    unused = [h.text for h in roles.numeric if h.text not in taken and h.name not in taken]
+    unused += find_unused_sensors(roles, [own.get(name, name) for name in fields])
     repeated = _count_repeated(table, coords, tuple(fields))
     if repeated and coords == ("t",):
         with name_file_in_errors(files[0]):
             check_sensor_positions(roles)
-    table = replace(table, notes=(*table.notes, *note_unused_flags(roles.words, roles.valid)))
+    flags = [text for text in roles.words if text.lower() in FLAG_NAMES and text != roles.valid]
+    notes = (*table.notes, *(f"the flags in {text!r} are not used" for text in flags))
     return Survey(
-        tuple(files), sensors, coords, tuple(fields), own, table, repeated, unused, dialect
-    )
+        tuple(files), sensors, coords, tuple(fields), own, replace(table, notes=notes), repeated,
+        tuple(unused), dialect,
+    )  # fmt: skip
 
 
 def _look_at_file(
@@ -149,30 +154,37 @@ def _look_at_file(
     axes: Sequence[str],
 ) -> ColumnRoles:
     check_is_file(path)
-    ending = check_suffix(path, (*CELL_ENDINGS, *ARRAY_NAME_READERS, *OTHER_WORKBOOKS))
-    if ending in OTHER_WORKBOOKS:
-        raise unreadable_workbook()
-    if path.suffix.lower() in ARRAY_NAME_READERS:
+    suffix = check_suffix(path, (*CELL_ENDINGS, *ARRAY_NAME_READERS))
+    if suffix in ARRAY_NAME_READERS:
         return _look_at_arrays(path, given)
     with open_table(path, dialect) as table:
         table = _place_by_headings(table, sensors, given, axes)
-        filled = [{cell for cell in table.cells(at) if cell} for at in range(len(table.headings))]
-        columns = [*zip(table.headings, filled, strict=True)]
-        numeric = [h for h, c in columns if is_numeric_column([*c]) and not c <= {*sensors}]
-        possible = [h for h, c in columns if _may_be_coordinate(h, [*c], sensors)]
-        roles = _guess_roles(possible, numeric, sensors, given)
-        roles.names = [heading.text for heading in table.headings if heading.text]
-        roles.constant = {heading.text for heading, c in columns if len(c) == 1}
+        cells = {h.text: {*table.filled_cells(at)} for at, h in enumerate(table.headings)}
+        is_numeric = {text: is_numeric_column([*found]) for text, found in cells.items()}
+        numeric = [
+            h for h in table.headings if is_numeric[h.text] and not cells[h.text] <= {*sensors}
+        ]
+        # A column of names is no coordinate, even if its heading is "location".
+        possible = [
+            h
+            for h in table.headings
+            if h in numeric
+            or not cells[h.text]
+            or h.name.lower() in AXES
+            or is_axis_alias(h.name, "t")
+        ]
+        roles = guess_roles(possible, numeric, sensors, given)
+        roles.names = [text for text in cells if text]
+        roles.constant = {text for text, found in cells.items() if len(found) == 1}
         roles.words = {
-            h.text: _example_cell(c)
-            for h, c in columns
-            if h.text and c and not is_numeric_column([*c])
+            text: _example_cell(found)
+            for text, found in cells.items()
+            if text and found and not is_numeric[text]
         }
-        check_one_quantity(columns, given)
-        roles.quantities = table.quantities
-        roles.unit = find_common_unit(columns)
+        check_one_quantity(table, given)
         remove_validity_column(roles, table, given, dialect)
-        find_time_columns(roles, table, given)
+        if "t" not in given:
+            find_time(roles, table)
         if not set(given) - set(AXES):
             check_not_mixed(roles, table, sensors)
         if not roles.numeric and not roles.sensors:
@@ -190,16 +202,10 @@ def _look_at_arrays(path: Path, given: dict[str, str]) -> ColumnRoles:
         replace(heading, name=known if known != heading.text else heading.name.rpartition(".")[2])
         for heading, known in zip(parse_headings([*names]), names.values(), strict=True)
     ]
-    roles = _guess_roles(headings, headings, {}, given)
+    roles = guess_roles(headings, headings, {}, given)
     full = {heading.name: heading.text for heading in reversed(headings)}
     roles.coords |= {a: full.get(n, n) for a, n in roles.coords.items() if a not in given}
     return roles
-
-
-def _may_be_coordinate(heading: Heading, cells: Sequence[str], sensors: Container[str]) -> bool:
-    """Whether a column may be a coordinate; columns of names of sensors are none."""
-    is_letter = heading.name.lower() in AXES or is_axis_alias(heading.name, "t") or not cells
-    return is_letter or (is_numeric_column(cells) and not all(cell in sensors for cell in cells))
 
 
 def _example_cell(cells: set[str]) -> str:
@@ -211,51 +217,11 @@ def _example_cell(cells: set[str]) -> str:
 def _place_by_headings(
     table: CellTable, sensors: dict[str, Positions], given: Mapping[str, str], axes: Sequence[str]
 ) -> CellTable:
-    """The table, whose headings are positions where no column is an axis of space."""
-    space = [axis for axis in SPACE_AXES if axis in axes]
-    has_positions = any(h.positions for h in table.headings)
-    if not (sensors or has_positions or len({*given} & {*AXES}) > 1):
-        first, last = table.headings[0], table.headings[-1]
-        is_clear = is_axis_alias(first.name, "t") or is_time_stamp(last.text)  # not x beside y
-        grid = place_by_grid(table.headings, axes or (("x", "t") if is_clear else ()))
-        if any(h.positions for h in grid):
-            return replace(table, headings=grid)
-    is_placed = has_positions or any(
-        is_axis_alias(h.name, axis) for h in table.headings for axis in SPACE_AXES
-    )
-    if is_placed or sensors or table.fixed_positions or set(given) & set(SPACE_AXES):
+    """The table, whose headings are positions where they are numbers beside a time."""
+    if sensors or len({*given} & {*AXES}) > 1 or any(h.positions for h in table.headings):
         return table
-    if len(space) > 1:
-        return table
-    return replace(table, headings=place_by_lengths(table.headings, space[0] if space else "x"))
-
-
-def _guess_roles(
-    headings: Sequence[Heading],
-    numeric: Sequence[Heading],
-    sensors: dict[str, Positions],
-    given: Mapping[str, str],
-) -> ColumnRoles:
-    roles = ColumnRoles({axis: given[axis] for axis in AXES if axis in given})
-    roles.names = [heading.text for heading in headings if heading.text]
-    for axis, words in AXIS_ALIASES.items():
-        if axis == "t" and axis not in given:
-            check_one_time(headings)
-        for word in words:
-            found = [h for h in headings if word == normalize_name(h.name) and may_be_axis(axis, h)]
-            found.sort(key=lambda h: h.name != axis)  # beside x, X is the number of a row
-            if found and axis not in roles.coords:
-                is_short = found[0].name == axis and found[0].text.startswith(axis)
-                roles.coords[axis] = axis if is_short else found[0].text
-    taken = {text for texts in roles.coords.values() for text in texts.split(COLUMN_JOINER)}
-    taken |= {axis.upper() for axis in SPACE_AXES if roles.coords.get(axis) == axis}
-    for heading in numeric:
-        names = {heading.text, heading.name}
-        if heading.positions or names & set(sensors):
-            roles.sensors.append(heading)
-        elif not names & taken and heading.name.lower() not in COUNTER_NAMES:
-            roles.numeric.append(heading)
-    return roles
+    default = ("x", "t") if is_axis_alias(table.headings[0].name, "t") else ()
+    return replace(table, headings=place_by_grid(table.headings, axes or default))
 
 
 def _add_given_axes(
@@ -281,48 +247,6 @@ def _add_length_axis(roles: ColumnRoles) -> None:
         axis, heading = found[0]
         roles.coords[axis] = heading.text
         roles.numeric = [other for other in roles.numeric if other != heading]
-
-
-def _find_fields(
-    roles: ColumnRoles, measured: Sequence[str], given: dict[str, str]
-) -> dict[str, str]:
-    """By the name in the equation, the heading of each field."""
-    if not roles.coords:
-        raise InputError(
-            "no column is called x, y, z or t, and no heading gives a position; name the columns: "
-            f'`columns={{"x": "name in the file"}}`.{_list_columns(roles)}{explain_angles(roles.names)}'
-        )
-    named = {name: heading for name, heading in given.items() if name not in AXES}
-    if named:
-        return named
-    if roles.sensors:
-        return find_sensor_fields(roles.sensors, measured)
-    if not roles.numeric:
-        raise InputError(
-            "there is no column of readings, which are numbers, beside the coordinates."
-            f"{_list_columns(roles)}{_show_text_cell(roles)}"
-        )
-    return find_column_fields(roles.numeric, measured, roles.constant, roles.quantities)
-
-
-def _list_columns(roles: ColumnRoles) -> str:
-    shown = (
-        roles.names
-        if len(roles.names) <= MAX_NAMES_SHOWN
-        else [*roles.names[:MAX_NAMES_SHOWN], "…"]
-    )
-    return f" There are: {', '.join(shown)}."
-
-
-def _show_text_cell(roles: ColumnRoles) -> str:
-    """The content of a column in place of numbers, and how to write it."""
-    for heading, cell in roles.words.items():
-        if heading not in roles.coords.values():
-            return (
-                f" The column {heading!r} holds {cell[:40]!r}: write numbers alone, and a unit into the "
-                "heading, as in T [°C]."
-            )
-    return ""
 
 
 def _count_repeated(table: Columns, coords: Sequence[str], fields: Sequence[str]) -> int:
@@ -372,9 +296,8 @@ def _find_sensor_table(files: Sequence[Path], dialect: Dialect) -> Path | None:
             return file
         if _is_named_in(names, others[0], dialect):
             return file
-        if check_suffix(others[0], parts("reader")) in CELL_ENDINGS and _has_only_positions(
-            file, names, dialect
-        ):
+        is_table = check_suffix(others[0], parts("reader")) in CELL_ENDINGS
+        if is_table and _has_only_positions(file, names, dialect):
             raise InputError(
                 f"{file}: this looks like a table of sensors.{explain_sensor_positions('x', names)}"
             )
@@ -398,10 +321,3 @@ def _is_named_in(names: Container[str], path: Path, dialect: Dialect) -> bool:
             return any(text in names for text in (*texts, *cells))
     except InputError:
         return False
-
-
-ARRAY_NAME_READERS: dict[str, Callable[[Path], ArrayNames]] = {
-    **dict.fromkeys(NETCDF_ENDINGS, list_netcdf_names),
-    ".npz": list_npz_names,
-    ".mat": list_mat_names,
-}

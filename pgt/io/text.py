@@ -8,73 +8,50 @@ null or None is a missing value, and so are words such as OVER or ---.
 import csv
 import io
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from pgt.core.dialect import SPOKEN, Dialect
+from pgt.core.dialect import SEPARATOR_NAMES, Dialect
 from pgt.core.errors import InputError
-from pgt.core.registry import register
-from pgt.io.columns import Columns, check_row_count
-from pgt.io.dialects import DIALECTS
-from pgt.io.dialects.esri_grid import note_degrees
-from pgt.io.dialects.tecplot import is_zone
+from pgt.io.columns import check_row_count
 from pgt.io.encoding import Line, iterate_lines, open_text_file
-from pgt.io.header import (
-    MAX_HEADING_LINES,
-    complete_headings,
-    find_table_lines,
-    is_content,
-    merge_heading_rows,
-    merge_position_lines,
-    quote_points,
-)
-from pgt.io.headings import (
-    Heading,
-    Positions,
-    apply_length_unit,
-    parse_headings,
-    parse_positions,
-    parse_unit,
-)
+from pgt.io.headings import Positions, parse_headings, parse_positions, parse_unit
 from pgt.io.layout import (
     TableLayout,
     check_heading,
     check_orientation,
     explain_second_heading,
     find_layout,
+    find_table_lines,
+    is_content,
     is_fitting_width,
     split_leniently,
     split_line,
 )
-from pgt.io.selection import select_columns
-from pgt.io.table import CellTable, Converter
+from pgt.io.selection import CellTable, Converter, name_index
+from pgt.io.simulation_text import convert_openfoam_probes, convert_tecplot
 
 BATCH_ROWS = 1 << 14  # rows that are split at once
 _ORIENTATION_ROWS = 20  # rows whose first cells show that a table lies on its side
 SAMPLE_LINES = 5000  # lines that are read to find the table and the formats of its cells
 TEXT_ENDINGS = (
-    ".csv", ".tsv", ".txt", ".dat", ".asc", ".log", ".prn", ".lvm", ".xy", ".cnv", ".vec", ".rdb", ".zip",
-)  # fmt: skip
-
-
-@register(*TEXT_ENDINGS, kind="reader")
-def read_text(
-    path: Path,
-    coords: tuple[str, ...],
-    others: tuple[str, ...],
-    *,
-    sensors: dict[str, Positions] | None = None,
-    dialect: Dialect | None = None,
-) -> Columns:
-    """The columns `coords` and `others` of a text table."""
-    dialect = dialect or Dialect()
-    with open_text_table(path, dialect) as table:
-        return select_columns(table, coords, others, sensors, dialect)
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".dat",
+    ".asc",
+    ".log",
+    ".prn",
+    ".xy",
+    ".vec",
+    ".rdb",
+    ".zip",
+)
 
 
 @contextmanager
@@ -89,17 +66,13 @@ def _find_text_table(
 ) -> CellTable:
     """The table in numbered lines, which are read on when columns are loaded."""
     head: Sequence[Line] = list(itertools.islice(lines, SAMPLE_LINES))
-    doubts = note_degrees(head)
-    for convert in DIALECTS:
+    for convert in (convert_openfoam_probes, convert_tecplot):
         head, lines = convert(head, lines, name)
-    head = quote_points(head)
-    kept = merge_position_lines(find_table_lines(head, dialect), dialect)
+    kept = find_table_lines(head, dialect)
     layout = find_layout(kept, dialect)
     mark, first = layout.separator, layout.first
     number, text = kept[layout.heading]
-    above = kept[max(layout.heading - MAX_HEADING_LINES, 0) : layout.heading]
-    rows_above = [split_leniently(line, mark) for _, line in above]
-    names = merge_heading_rows(split_line(number, text, mark), rows_above)
+    names = split_line(number, text, mark)
     check_heading(number, names, split_leniently(kept[first][1], mark) if kept[first:] else ())
     beginnings = [_first_cell(line, layout) for line in kept[first:][:_ORIENTATION_ROWS]]
     check_orientation(number, names, beginnings)
@@ -108,21 +81,19 @@ def _find_text_table(
             f"line {number} is the heading, and no row follows it; lines that begin with # are comments."
         )
     units = None if layout.units is None else split_line(*kept[layout.units], mark)
-    before = [line for at, line in head if at < number]
     header = {line.strip() for _, line in kept[:first]}  # a restarted logger writes it again
     body = [line for line in kept[first:] if line[1].strip() not in header]
     more = (line for line in lines if is_content(line[1]) and line[1].strip() not in header)
     reader = _RowReader(itertools.chain(body, more), layout, names, number)
     sample = [reader.cells(line) for line in body]
-    headings = apply_length_unit(parse_headings(names, units), before)
     return CellTable(
-        complete_headings(_place_by_channel(headings, before, mark), sample),
+        name_index(parse_headings(names, units), sample),
         sample,
         reader.load,
-        (*notes, SPOKEN[mark], *layout.notes, *doubts),
-        _fixed_positions(before, name),
+        (*notes, SEPARATOR_NAMES[mark], *layout.notes),
+        _fixed_positions([line for at, line in head if at < number], name),
         name.partition(".")[0],
-    ).normalized()
+    )
 
 
 def _fixed_positions(before: list[str], name: str) -> Positions:
@@ -130,19 +101,12 @@ def _fixed_positions(before: list[str], name: str) -> Positions:
     found = parse_positions(name.replace("_", " "))
     conflicting: set[str] = set()  # axes along which lines differ: each belongs to another sensor
     for line in before:
+        if any(len(re.findall(rf"\b{axis}\s*=", line)) > 1 for axis in "xyz"):
+            continue  # the positions of several columns
         at = (parse_positions(line) or _parse_position_line(line)) if len(line) < 200 else {}
         conflicting |= {axis for axis, value in at.items() if found.get(axis, value) != value}
         found |= at
     return {axis: at for axis, at in found.items() if axis not in conflicting}
-
-
-def _place_by_channel(headings: list[Heading], before: list[str], separator: str) -> list[Heading]:
-    """The headings with positions that lines above give by channel: CH1, "x=0.1", TC_K."""
-    cells = [split_leniently(line, separator) for line in before if len(line) < 200]
-    given = {
-        row[0].strip(): at for row in cells if (at := parse_positions(separator.join(row[1:])))
-    }
-    return [replace(h, positions=h.positions or given.get(h.name, {})) for h in headings]
 
 
 def _parse_position_line(line: str) -> Positions:
@@ -222,8 +186,8 @@ class _RowReader:
         """The number of cells in a row: that of the heading, or one more that is empty."""
         number, text = line
         if self.separator != " " and '"' not in text:
-            count, is_open = text.count(self.separator) + 1, text.rstrip("\r\n")[-1:]
-            is_open = is_open == self.separator
+            count, last = text.count(self.separator) + 1, text.rstrip("\r\n")[-1:]
+            is_open = last == self.separator
         else:
             cells = split_line(number, text, self.separator)
             count, is_open = len(cells), bool(cells) and not cells[-1]
@@ -232,13 +196,10 @@ class _RowReader:
             self.width = count
         if count == self.width:
             return count
-        if is_zone(text):
-            raise InputError(
-                f"line {number} begins another zone; write each zone to a file of its own."
-            )
         hint = " If the numbers have decimal commas, separate the cells by semicolons."
+        hint = hint if self.separator == "," and count > width else ""
         raise InputError(
             f"line {number} has {count} cell(s), the heading in line {self.heading} has {width}, "
-            f"separated by {SPOKEN[self.separator]}. Give every row one cell per column, and put a # "
-            f"before lines that are no rows.{hint if self.separator == ',' and count > width else ''}"
+            f"separated by {SEPARATOR_NAMES[self.separator]}. Give every row one cell per column, "
+            f"and put a # before lines that are no rows.{hint}"
         )

@@ -13,7 +13,7 @@ import numpy as np
 from jax.errors import TracerArrayConversionError
 from jaxtyping import Array, Bool, Float
 
-from pgt.core.arguments import LARGEST, Limits, Size
+from pgt.core.arguments import MAX_NUMBER, Limits, Size
 from pgt.core.errors import InputError
 from pgt.core.registry import register
 from pgt.core.types import Point
@@ -21,7 +21,7 @@ from pgt.core.types import Point
 Coefficient = float | int | np.number | Float[Array, ""]
 """A number, or a scalar array where the coefficient is being learnt."""
 
-PositiveCoefficient = Annotated[Coefficient, Limits(above=0, at_most=LARGEST)]
+PositiveCoefficient = Annotated[Coefficient, Limits(above=0, at_most=MAX_NUMBER)]
 
 Number = Float[Array, ""]
 # Two times closer than this share of the resolution in time count as one.

@@ -6,6 +6,7 @@ it.
 
 | problem | candidates |
 |---|---|
+| readings are streamed from files | sum of sines if linear, else a network, first-order steps |
 | an ensemble is requested | networks, whose members differ by chance; a solution on a mesh does not |
 | fewer than three readings, and conditions that determine the field | solver |
 | at most one coordinate in space; or two, linear and steady | solver; then the first of the next rows |
@@ -22,7 +23,7 @@ Candidates race by one rule (reconstruction/race.py):
    than a quarter of the seconds is left. Unknown coefficients at a local optimum may leave a misfit like
    noise, so that the closed form always follows a solver with unknown coefficients.
 3. Of two answers, the one with the significantly smaller score at the same readings is kept. A smaller
-   score is enough where the earlier answer did not converge, or where interpolation predicts better.
+   score is enough where only the earlier answer did not converge, or predicts worse than interpolation.
 
 With a limit on the `seconds`, `min_error` is close to rounding. The seconds are then used as long as
 another candidate may be better, and each candidate gets all that the earlier ones left. Without a
@@ -43,6 +44,7 @@ from pgt.core.registry import parts
 from pgt.core.unknown import named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
+from pgt.data.reading_stream import ReadingStream
 from pgt.data.sampling import Sobol, Uniform
 from pgt.data.splits import in_canonical_order
 from pgt.methods.solver.forward import TOLERANCE as FORWARD_TOLERANCE
@@ -171,6 +173,7 @@ class Plan:
     conditions: tuple[AbstractCondition, ...]
     seed: int
     candidates: tuple[Candidate, ...]
+    stream: ReadingStream | None = None
 
     @cached_property
     def first(self) -> Task:
@@ -186,7 +189,7 @@ class Plan:
             self.observations, self.pde, self.domain, self.conditions,
             model=candidate.build, training=candidate.training,
             error_bars=candidate.error_bars, seed=self.seed,
-            has_fallback=bool(following) and not is_alike,
+            has_fallback=bool(following) and not is_alike, stream=self.stream,
         )  # fmt: skip
 
     def described(self) -> list[dict[str, Any]]:
@@ -205,8 +208,10 @@ def choose(
     training: Training | None = None,
     error_bars: ErrorBars | None = None,
     seed: int = 0,
+    stream: ReadingStream | None = None,
 ) -> Plan:
-    """The plan for a problem; the arguments are those of `reconstruct`.
+    """The plan for a problem; the arguments are those of `reconstruct`. With a `stream`, `observations`
+    are a sample of its readings.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(), n=40)
@@ -218,11 +223,22 @@ def choose(
     [('solver', 'Solver'), ('second-order', 'PINN'), ('first-order', 'SIREN')]
     """
     training = training or Training()
+    if stream is not None and training.polish is None:
+        training = replace(training, polish=False)  # second-order steps need all readings at once
     pde, all_conditions = bordered(over_range(pde, observations, domain, conditions), conditions)
     if model is None:
         domain, all_conditions = _with_periodic_axes(domain, all_conditions)
     observations = in_canonical_order(match_fields(observations, pde, domain))
-    chooser = _Chooser(observations, pde, domain, tuple(all_conditions), training, error_bars, seed)
+    chooser = _Chooser(
+        observations,
+        pde,
+        domain,
+        tuple(all_conditions),
+        training,
+        error_bars,
+        seed,
+        stream is not None,
+    )
     with in_precision(training):
         if model is not None:
             candidates = [chooser.named(model)]
@@ -241,7 +257,7 @@ def choose(
             f"{candidates[0].method!r}; leave one of model= and method= out.",
             about="method",
         )
-    return Plan(observations, pde, domain, tuple(all_conditions), seed, tuple(candidates))
+    return Plan(observations, pde, domain, tuple(all_conditions), seed, tuple(candidates), stream)
 
 
 def _with_periodic_axes(
@@ -283,6 +299,7 @@ class _Chooser:
     training: Training
     error_bars: ErrorBars | None
     seed: int
+    is_streamed: bool = False
 
     def suited(self) -> list[Candidate]:
         """The candidates that suit the problem, in the order in which they race."""
@@ -293,6 +310,8 @@ class _Chooser:
         if any(map(is_far, self.conditions)):
             return [self._solver()]
         first = self._best_without_solver()
+        if self.is_streamed:
+            return [first if first.method == CLOSED_FORM else self._larger(STREAMED)]
         if not self._is_solvable():
             return [first, *self._next_networks(first)]
         if self._solves_quickly(first.method):
@@ -568,6 +587,9 @@ LINEAR = {
     ),
 }
 NOT_LINEAR = "The equation is not linear, so a small tanh network is fitted."
+STREAMED = (
+    "The equation is not linear, and readings are streamed: a network is fitted to their batches."
+)
 MEMBERS = "The members of an ensemble are networks that differ by chance."
 AFTER_SINES = "A small tanh network can follow narrow features that a sum of sines cannot."
 AFTER_SMALL = "A larger network can follow what a small one misses by more than noise."

@@ -14,7 +14,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from pgt.core.arguments import Limits, Positive, Seed, Size
 from pgt.core.errors import InputError
@@ -24,6 +24,7 @@ from pgt.data.observations import Observations
 from pgt.kernels.kernel import AbstractKernel
 from pgt.models.field_model import AbstractFrame, AbstractTwoStageNetwork, UnitReadings
 from pgt.nn.attention import Attention, Block, Dense, Mlp, Projection, activate, attend, with_one
+from pgt.nn.guidance import Bias, low_rank, nearest
 from pgt.nn.layers import Draw, Embedding, first_weights, hidden_weights, phases, zeros
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import Frozen
@@ -150,6 +151,7 @@ class ConcatDecoder(eqx.Module):
 # detail.
 MANY_READINGS = 300
 
+AttentionName = Literal["exact", "nearest", "low-rank"]
 DecoderName = Literal["film-siren", "siren", "film-mlp", "mlp"]
 DECODERS = {
     "film-siren": (FilmDecoder, "sine"),
@@ -195,6 +197,9 @@ class Sizes(NamedTuple):
     decoder_layers: int
     frequency: float
     variance_head: bool
+    attention: AttentionName = "exact"
+    attended: int = 64
+    half: bool = False
 
 
 class PGTNetwork(AbstractTwoStageNetwork):
@@ -219,6 +224,9 @@ class PGTNetwork(AbstractTwoStageNetwork):
     values: Projection
     decoder: FilmDecoder | ConcatDecoder
     variance: Dense | None
+    landmarks: Anchors | None = None
+    attended: int | None = eqx.field(static=True, default=None)
+    half: bool = eqx.field(static=True, default=False)
 
     def __init__(self, embedding: Embedding, fields: int, sizes: Sizes, draw: Draw):
         d, c = embedding.size, fields
@@ -231,8 +239,8 @@ class PGTNetwork(AbstractTwoStageNetwork):
         self.global_token = draw.normal((width,), 0.02)
         self.anchors = Anchors.spread(anchors, len(embedding.periodic)) if anchors else None
         self.anchor_bias = zeros(width) if anchors else None
-        self.gather = Attention(width, heads, draw) if anchors else None
-        layers = [Block(width, heads, draw) for _ in range(sizes.blocks)]
+        self.gather = Attention(width, heads, draw, sizes.half) if anchors else None
+        layers = [Block(width, heads, draw, sizes.half) for _ in range(sizes.blocks)]
         self.blocks = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *layers)
         self.query = Mlp(d, width, width, "tanh", draw)
         self.ask = Projection(width, heads, draw)
@@ -242,6 +250,11 @@ class PGTNetwork(AbstractTwoStageNetwork):
         inside = sizes.decoder_width, sizes.decoder_layers, sizes.frequency
         self.decoder = kind(d, c, width, *inside, activation, draw)
         self.variance = Dense(width, c, draw) if sizes.variance_head else None
+        self.landmarks, self.attended, self.half = None, None, sizes.half
+        if sizes.attention == "nearest":
+            self.attended = sizes.attended
+        elif sizes.attention == "low-rank":
+            self.landmarks = Anchors.spread(sizes.attended, len(embedding.periodic))
 
     # ------------------------------------------------------------------ encoder
 
@@ -254,7 +267,7 @@ class PGTNetwork(AbstractTwoStageNetwork):
             visible = jnp.ones(len(points), bool)
         else:
             everywhere, points, visible = self.global_token, readings.points, readings.visible
-        bias = readings.guided(points, points, visible)  # h m+1 m+1
+        bias = self._bias(readings, points, visible)  # h m+1 m+1
         sequence = jnp.concatenate([everywhere[None], tokens])  # m+1 w
 
         def step(sequence, block):
@@ -272,6 +285,15 @@ class PGTNetwork(AbstractTwoStageNetwork):
             hidden,
             sequence[0],
         )
+
+    def _bias(
+        self, readings: UnitReadings, points: Float[Array, "m d"], visible: Bool[Array, " m"]
+    ) -> Bias:
+        """Γ between the context tokens and the global one, in front of them, as table or cheaper."""
+        if self.landmarks is not None:
+            return low_rank(readings.gamma, points, jnp.asarray(self.landmarks.points), visible)
+        bias = readings.guided(points, points, visible)
+        return bias if self.attended is None else nearest(bias, points, self.attended)
 
     def _tokens(self, readings: UnitReadings) -> Float[Array, "n w"]:
         """c_i = W_u u_i + W_p z_i + b; a field that was not measured adds its own vector instead."""
@@ -327,7 +349,7 @@ class PGTNetwork(AbstractTwoStageNetwork):
     def _local(self, context: Context, z: Float[Array, " d"]) -> Float[Array, " w"]:
         """Cross-attention of z to the context tokens."""
         query = self.ask(self.query(self.embedding(z)))  # h k
-        return attend(query, context.keys, context.values, context.bias).reshape(-1)
+        return attend(query, context.keys, context.values, context.bias, self.half).reshape(-1)
 
 
 @register("pgt")
@@ -347,6 +369,11 @@ class PGT(AbstractFrame):
         "film-siren" (the paper), or the ablations "siren", "film-mlp" and "mlp".
     variance_head
         Predict an aleatoric variance beside the field (PGT-UW).
+    attention
+        Γ between the tokens: "exact"; "nearest", where each token attends to as many others as `attended`
+        says, those of most influence; or "low-rank", where Γ is interpolated from so many landmarks.
+    half
+        Multiply in the attention with bfloat16 numbers; everything else keeps its precision.
 
     >>> import pgt
     >>> readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=20)
@@ -374,6 +401,9 @@ class PGT(AbstractFrame):
         decoder_layers: Size = 4,
         frequency: Positive = 8.0,
         variance_head: bool = False,
+        attention: AttentionName = "exact",
+        attended: Size = 64,
+        half: bool = False,
         seed: Seed = 0,
     ):
         if width % heads:
@@ -382,7 +412,7 @@ class PGT(AbstractFrame):
             )
         sizes = Sizes(
             width, blocks, heads, anchors, decoder, decoder_width, decoder_layers, frequency,
-            variance_head,
+            variance_head, attention, attended, half,
         )  # fmt: skip
         embedding, fields = Embedding(scaling.periodic), len(scaling.mean)
         self.scaling, self.kernel = scaling, kernel

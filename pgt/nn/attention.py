@@ -8,25 +8,38 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from pgt.core.errors import InputError
+from pgt.nn.guidance import Bias, LowRankBias, Neighbors
 from pgt.nn.layers import Draw, sin, zeros
 
 
 def attend(
     query: Float[Array, "h k"],
     keys: Float[Array, "m h k"],
-    values: Float[Array, "m h k+1"],
+    values: Float[Array, "m h v"],
     bias: Float[Array, "#h m"],
-) -> Float[Array, "h k"]:
+    half: bool = False,
+) -> Float[Array, "h v-1"]:
     """softmax(q·K/√k + bias)·V for one query in every head; `values` comes from `with_one`.
+
+    With `half`, the two products take bfloat16 numbers, and sum and softmax stay in the usual precision.
 
     The sum is divided by its normaliser at the end, which is the last column of the same matrix product.
     The (queries × tokens) weights are thus written once and read once. A bias of -inf gives a weight of
     exactly zero.
     """
-    logits = jnp.einsum("hk,mhk->hm", query / math.sqrt(query.shape[-1]), keys) + bias
+    product = _half_product if half else jnp.einsum
+    logits = product("hk,mhk->hm", query / math.sqrt(query.shape[-1]), keys) + bias
     peak = jax.lax.stop_gradient(jnp.max(logits, axis=-1, keepdims=True))
-    sums = jnp.einsum("hm,mhk->hk", jnp.exp(logits - peak), values)
+    sums = product("hm,mhk->hk", jnp.exp(logits - peak), values)
     return sums[:, :-1] / sums[:, -1:]
+
+
+def _half_product(
+    axes: str, left: Float[Array, "..."], right: Float[Array, "..."]
+) -> Float[Array, "..."]:
+    """The product of bfloat16 numbers, summed in the precision of the arguments."""
+    parts = (part.astype(jnp.bfloat16) for part in (left, right))
+    return jnp.einsum(axes, *parts, preferred_element_type=left.dtype)
 
 
 def with_one(values: Float[Array, "m h k"]) -> Float[Array, "m h k+1"]:
@@ -49,31 +62,65 @@ class Projection(eqx.Module):
 
 
 class Attention(eqx.Module):
-    """Multi-head attention: softmax(QKᵀ/√d_k + Γ)V in each head, then a linear mix of the heads."""
+    """Multi-head attention: softmax(QKᵀ/√d_k + Γ)V in each head, then a linear mix of the heads.
+
+    Γ is a table, or one of the cheaper forms of pgt/nn/guidance.py.
+    """
 
     queries: Projection
     keys: Projection
     values: Projection
     mix: Float[Array, "w w"]
+    half: bool = eqx.field(static=True, default=False)
 
-    def __init__(self, width: int, heads: int, draw: Draw):
+    def __init__(self, width: int, heads: int, draw: Draw, half: bool = False):
         self.queries = Projection(width, heads, draw)
         self.keys = Projection(width, heads, draw)
         self.values = Projection(width, heads, draw)
         self.mix = draw.normal((width, width), width**-0.5)
+        self.half = half
 
     def __call__(
         self,
         askers: Float[Array, "n w"],
         tokens: Float[Array, "m w"],
-        bias: Float[Array, "#h n m"],
+        bias: Bias,
     ) -> Float[Array, "n w"]:
-        keys, values = jax.vmap(self.keys)(tokens), with_one(jax.vmap(self.values)(tokens))
+        queries, keys = jax.vmap(self.queries)(askers), jax.vmap(self.keys)(tokens)
+        values = with_one(jax.vmap(self.values)(tokens))
+        if isinstance(bias, Neighbors):
 
-        def attend_one(token, row):
-            return attend(self.queries(token), keys, values, row).reshape(-1) @ self.mix.T
+            def attend_some(query, which, row):
+                return attend(query, keys[which], values[which], row, self.half)
 
-        return jax.vmap(attend_one, in_axes=(0, 1))(askers, bias)
+            found = jax.vmap(attend_some, in_axes=(0, 0, 1))(queries, bias.index, bias.bias)
+        else:
+            if isinstance(bias, LowRankBias):
+                queries, keys, bias = _with_factors(queries, keys, bias)
+
+            def attend_all(query, row):
+                return attend(query, keys, values, row, self.half)
+
+            found = jax.vmap(attend_all, in_axes=(0, 1))(queries, bias)
+        return found.reshape(len(askers), -1) @ self.mix.T
+
+
+def _with_factors(
+    queries: Float[Array, "n h k"], keys: Float[Array, "m h k"], bias: LowRankBias
+) -> tuple[Float[Array, "n h kr"], Float[Array, "m h kr"], Float[Array, "1 n m"]]:
+    """Queries and keys whose products are the logits with the bias of low rank, and what is hidden.
+
+    `attend` divides by the root of the length, which the factors make longer.
+    """
+    longer = math.sqrt(queries.shape[-1] + bias.left.shape[-1])
+    heads = queries.shape[1]
+    left, right = (
+        jnp.moveaxis(jnp.broadcast_to(part, (heads, *part.shape[1:])), 0, 1)
+        for part in (bias.left, bias.right)
+    )
+    queries = jnp.concatenate([queries / math.sqrt(queries.shape[-1]), left], axis=-1) * longer
+    hidden = jnp.broadcast_to(bias.hidden, (1, len(queries), len(keys)))
+    return queries, jnp.concatenate([keys, right], axis=-1), hidden
 
 
 # ------------------------------------------------------------------------------- the block
@@ -138,14 +185,12 @@ class Block(eqx.Module):
     attention: Attention
     mlp: Mlp
 
-    def __init__(self, width: int, heads: int, draw: Draw):
+    def __init__(self, width: int, heads: int, draw: Draw, half: bool = False):
         self.norm = Norm(width)
-        self.attention = Attention(width, heads, draw)
+        self.attention = Attention(width, heads, draw, half)
         self.mlp = Mlp(width, 2 * width, width, "gelu", draw)
 
-    def __call__(
-        self, tokens: Float[Array, "n w"], bias: Float[Array, "#h n n"]
-    ) -> Float[Array, "n w"]:
+    def __call__(self, tokens: Float[Array, "n w"], bias: Bias) -> Float[Array, "n w"]:
         normed = jax.vmap(self.norm)(tokens)
         return tokens + self.attention(normed, normed, bias) + jax.vmap(self.mlp)(normed)
 

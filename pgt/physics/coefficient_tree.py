@@ -7,7 +7,7 @@ import jax.core
 import numpy as np
 from jaxtyping import Array, Float
 
-from pgt.core.arguments import LARGEST, InUnits, Limits, OneOf, Powers
+from pgt.core.arguments import MAX_NUMBER, InUnits, Limits, OneOf, Powers
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown, is_unknown
 from pgt.physics.unit_conversion import Amount
@@ -20,14 +20,14 @@ else:  # `resolve` replaces an unknown by an array
     Number = float | Float[Array, ""]  # an array only during tracing
 
 # What a user may give for a coefficient, by its physical dimension.
-FINITE = Limits(at_least=-LARGEST, at_most=LARGEST)
+FINITE = Limits(at_least=-MAX_NUMBER, at_most=MAX_NUMBER)
 Given = float | int | Unknown | Annotated[str, InUnits()] | Amount
-Diffusivity = Annotated[Given, Limits(above=0, at_most=LARGEST), Powers(length=2, time=-1)]
+Diffusivity = Annotated[Given, Limits(above=0, at_most=MAX_NUMBER), Powers(length=2, time=-1)]
 # The viscosity is kinematic if the pressure is divided by the density, otherwise dynamic.
 Viscosity = Annotated[
-    Given, Limits(above=0, at_most=LARGEST), Powers(length=2, time=-1, pressure="p")
+    Given, Limits(above=0, at_most=MAX_NUMBER), Powers(length=2, time=-1, pressure="p")
 ]
-Speed = Annotated[Given, Limits(above=0, at_most=LARGEST), Powers(length=1, time=-1)]
+Speed = Annotated[Given, Limits(above=0, at_most=MAX_NUMBER), Powers(length=1, time=-1)]
 Velocity = Annotated[Given, FINITE, Powers(length=1, time=-1)]
 Rate = Annotated[Given, FINITE, Powers(time=-1)]
 Ratio = Annotated[Given, FINITE, Powers()]  # a pure number
@@ -70,9 +70,9 @@ def _as_float(where, value) -> float:
         number = math.nan if wrong_type else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not abs(number) <= LARGEST:
+    if not abs(number) <= MAX_NUMBER:
         raise InputError(
-            f"{where} is {value!r} but must be a finite number up to {LARGEST:g} or pgt.Unknown(...) to "
-            "learn it."
+            f"{where} is {value!r} but must be a finite number up to {MAX_NUMBER:g} or pgt.Unknown(...) "
+            "to learn it."
         )
     return number

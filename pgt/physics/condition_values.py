@@ -135,12 +135,9 @@ def check_finite(
         return
     shown = value.text if isinstance(value, Expression) else "the function"
     try:
-        # In double precision, as the arrays that a user's function captures: outside a compiled program
-        # newer versions of JAX do not convert them.
-        with jax.enable_x64(True):
-            values = jax.vmap(lambda z: value_at(value, dict(zip(axes, z, strict=True))))(
-                jnp.asarray(points, float)
-            )
+        values = jax.vmap(lambda z: value_at(value, dict(zip(axes, z, strict=True))))(
+            jnp.asarray(points, float)
+        )
     except InputError:
         raise
     except Exception as error:  # whatever a user's function raises

@@ -351,7 +351,7 @@ def values_on(
 # A point nearer than this share of the box's extent to an end lies on the end.
 END_TOLERANCE = 1e-6
 # The share of a wall above which an overlap is reported; a circle that touches an end overlaps by less.
-TOUCHED = 0.01
+MIN_SHARED_PART = 0.01
 
 
 def warn_of_overlap(conditions: Sequence[AbstractCondition] | None, domain: Domain) -> None:
@@ -360,7 +360,7 @@ def warn_of_overlap(conditions: Sequence[AbstractCondition] | None, domain: Doma
         return
     for named, end in _overlap_candidates(conditions or ()):
         share, word = _overlap(domain, named, end)
-        if share > TOUCHED:
+        if share > MIN_SHARED_PART:
             warn_of(
                 f"{share:.0%} of the wall {named.wall!r} lies on an end of the box that has a condition "
                 f"of its own: {type(named).__name__} and {type(end).__name__} both hold there. If that "

@@ -14,11 +14,10 @@ from jaxtyping import Array, Float
 
 from pgt.core.checked import checked
 from pgt.core.dialect import Dialect
-from pgt.core.errors import InputError
+from pgt.core.errors import InputError, closest
 from pgt.core.number_arrays import as_numbers
 from pgt.core.numbers import listed
 from pgt.core.parser import suggestion
-from pgt.data._checks import closest
 from pgt.data.dates import are_dates, as_seconds
 from pgt.data.domain import AXES
 from pgt.io.readers import read_columns

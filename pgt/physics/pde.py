@@ -9,8 +9,11 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from pgt.core.arguments import Powers
+from pgt.core.numpy_constants import convert_numpy_arrays_anew
 from pgt.data.coordinate_systems import CARTESIAN
 from pgt.kernels.kernel import AbstractKernel
+
+convert_numpy_arrays_anew()  # equations and conditions may hold functions of users
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def as_problem(
     if not isinstance(pde, AbstractPDE):
         pde = Equation(pde, coords=domain.axes)
     pde = in_domain(pde, domain)
-    observations = _as_readings(readings, pde, domain)
+    observations = as_readings(readings, pde, domain)
     units = {**domain.units, **dict(observations.units)}
     converted = in_problem_units(pde, dict.fromkeys(domain.axes, "") | units)
     if converted is not pde:
@@ -49,7 +49,8 @@ def as_problem(
     return observations, pde, domain
 
 
-def _as_readings(readings: Readings | None, pde: AbstractPDE, domain: Domain) -> Observations:
+def as_readings(readings: Readings | None, pde: AbstractPDE, domain: Domain) -> Observations:
+    """The readings as `Observations`; none for None."""
     if readings is None:
         return Observations.none(domain.axes, pde.fields)
     if isinstance(readings, Observations):

@@ -1,6 +1,5 @@
 """Figures from labeled data: xarray in, a matplotlib `Figure` out, no global state.
 
-figures     fields, comparisons, losses, shares of loss terms, unseen systems
 domains     the shape of a domain with its walls and readings
 pieces      panels, maps, lines, sensors and labels, of which figures consist
 """
@@ -9,6 +8,4 @@ from pgt.plots.domains import domain as domain
 from pgt.plots.figures import compare as compare
 from pgt.plots.figures import convergence as convergence
 from pgt.plots.figures import field as field
-from pgt.plots.figures import loss_contributions as loss_contributions
 from pgt.plots.figures import save as save
-from pgt.plots.figures import unseen as unseen

@@ -10,7 +10,6 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, PercentFormatter, ScalarFormatter
 
 from pgt.core.arguments import Limits
 from pgt.core.checked import checked
@@ -265,39 +264,12 @@ def _finished(axes: Axes, ends: list, across: str, up: str) -> None:
 
 
 @checked
-def loss_contributions(history: xr.Dataset, terms: Sequence[str] | None = None) -> Figure:
-    """Share of each loss term in the sum of `terms`, by default of all: L_k / Σ_j L_j, stacked to 100 %.
-
-    >>> loss = (("step", "term"), [[3.0, 1.0], [1.0, 1.0]])
-    >>> history = xr.Dataset({"loss": loss}, {"term": ["data", "heat"]})
-    >>> loss_contributions(history).axes[0].get_ylabel()
-    'share of the loss'
-    """
-    names = loss_terms(history, terms)
-    table = history["loss"].sel(term=names).transpose("term", "step").to_numpy()
-    losses = np.nan_to_num(table.astype(float))
-    losses = np.stack([running_mean(row) for row in losses])
-    shares = losses / np.maximum(losses.sum(axis=0), np.finfo(float).tiny)
-    colours = [PALETTE[index % len(PALETTE)] for index in range(len(names))]
-    figure = Figure(figsize=(5.0, 3.0), layout="constrained")
-    axes = pieces.styled(figure.subplots())
-    axes.stackplot(steps(history), shares, colors=colours, alpha=0.85, edgecolor="white", lw=0.4)
-    axes.set(xlabel="step", ylabel="share of the loss", ylim=(0, 1))
-    axes.margins(x=0)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    tops = np.cumsum(shares[:, -1])
-    middles = tops - shares[:, -1] / 2
-    pieces.name_ends(axes, list(zip(middles, names, colours, strict=True)))
-    return figure
-
-
-@checked
 def save(
     figure: Figure,
     path: str | os.PathLike,
     dpi: Resolution = 200,
 ) -> Path:
-    """Write a PNG in one piece: whoever looks at `path` sees the old file or the whole new one.
+    """Write a PNG atomically: `path` is the old file or the complete new one.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -309,70 +281,3 @@ def save(
     with naming_the_place(path), in_one_piece(path) as unfinished:
         figure.savefig(unfinished, format="png", dpi=dpi, bbox_inches="tight", facecolor="white")
     return path
-
-
-# ------------------------------------------------------------------------------- unseen systems
-
-# The errors of a network that was trained over a family, on systems that it has not seen.
-
-
-KINDS = {"clean": "clean readings", "noisy": "5 % noise"}
-
-
-@checked
-def unseen(
-    errors: Mapping[str, Mapping[str, float]],
-    systems: Sequence[tuple[xr.Dataset, xr.Dataset, Observations]] = (),
-) -> Figure:
-    """The error by number of readings; then a few systems, truth beside answer and what lies between.
-
-    Parameters
-    ----------
-    errors
-        Of a `Card`: by number of readings the median and the worst tenth, clean and with noise.
-    systems
-        Truth, answer and readings of each; of several fields the first is drawn.
-
-    >>> row = {"clean_median": 0.01, "clean_tenth": 0.03, "noisy_median": 0.02, "noisy_tenth": 0.05}
-    >>> unseen({"16": row, "64": row}).axes[0].get_xlabel()
-    'readings'
-    """
-    if not errors:
-        raise InputError("unseen(errors={}): there is no number of readings; give a card's errors.")
-    wanted = [f"{kind}_{of}" for kind in KINDS for of in ("median", "tenth")]
-    for number, row in errors.items():
-        if not (number.isdecimal() and int(number) and {*wanted} <= {*row}):
-            raise InputError(
-                f"unseen(errors=...) has {number!r}: {row!r}; give a card's errors by number of readings."
-            )
-    figure = Figure(figsize=(8.1, 2.4 + 1.75 * len(systems)), layout="constrained")
-    grid = figure.add_gridspec(1 + len(systems), 3, height_ratios=[1.4, *[1.0] * len(systems)])
-    _by_number(figure.add_subplot(grid[0, :2]), errors)
-    for index, (truth, answer, readings) in enumerate(systems):
-        row = [figure.add_subplot(grid[index + 1, column]) for column in range(3)]
-        name = str(next(iter(truth.data_vars)))
-        panels = pieces.triple(truth[name], answer[name], pieces.middle(truth[name]))
-        pieces.compare_row(figure, row, panels, pieces.Marks(readings), pieces.label(truth[name]))
-        if index == 0:
-            row[0].set_title("truth and readings", fontsize=SIZE, color=INK)
-            row[1].set_title("answer", fontsize=SIZE, color=INK)
-    return figure
-
-
-def _by_number(axes: Axes, errors: Mapping[str, Mapping[str, float]]) -> None:
-    pieces.styled(axes)
-    counts = sorted(map(int, errors))
-    ends = []
-    for (kind, words), colour in zip(KINDS.items(), PALETTE, strict=False):
-        median, tenth = (
-            np.array([errors[str(n)][f"{kind}_{of}"] for n in counts]) for of in ("median", "tenth")
-        )
-        axes.loglog(counts, median, color=colour, linewidth=1.4, marker="o", markersize=3)
-        axes.fill_between(counts, median, tenth, color=colour, alpha=0.15, linewidth=0)
-        ends.append((float(np.log10(median[-1])), words, colour))
-    axes.set(xlabel="readings", ylabel="relative error: median to worst tenth", xticks=counts)
-    axes.xaxis.set_major_formatter(ScalarFormatter())
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.grid(axis="y", color="#E6E6E6", linewidth=0.6)
-    low, high = np.log10(axes.get_ylim())
-    pieces.name_ends(axes, [((y - low) / (high - low), name, c) for y, name, c in ends])

@@ -11,15 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
+import jax
 import numpy as np
 from jaxtyping import Int
 
 from pgt.core.arguments import Seed
+from pgt.core.devices import row_sharding
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations, check_limits, typical
 from pgt.data.origin import Origin
+from pgt.data.reading_stream import ReadingStream, without_places
 from pgt.data.splits import (
     Groups,
     HeldOutBy,
@@ -31,6 +34,7 @@ from pgt.data.splits import (
     usual_groups,
 )
 from pgt.data.visibility import split_by_walls
+from pgt.inference.linear_gaussian import CompressedReadings
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.linearised import network_of
 from pgt.nn.scaling import Scaling
@@ -39,7 +43,7 @@ from pgt.physics.conditions import AbstractCondition, Periodic
 from pgt.physics.derivatives import requested
 from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import bordered
-from pgt.problem.budget import check_memory, polish_settings, with_budget
+from pgt.problem.budget import check_memory, polish_settings, total_seconds, with_budget
 from pgt.problem.field_scales import with_hidden_scales, with_unknown_units, with_wall_scales
 from pgt.problem.losses import Problem
 from pgt.training.settings import Ensemble, ErrorBars, Posterior, Training, member_seeds
@@ -64,7 +68,8 @@ class Task:
     candidate of the plan is fitted if the result of this one is poor. `requested_training` are the
     settings of the user if `training` has less time. `domain` is in physical coordinates; `problem` and
     `held_out` are relative to the problem's origin. `rows_held_out` are the rows of `held_out` among all
-    readings, in their order.
+    readings, in their order. `stream` has all readings but the held-out ones where those of `problem` are
+    a sample of them, and `compressed` are these for a sum of sines, once they have been read.
     """
 
     networks: tuple[AbstractFieldModel, ...]
@@ -79,6 +84,8 @@ class Task:
     has_fallback: bool = False
     requested_training: Training | None = None
     rows_held_out: Int[np.ndarray, " m"] | None = None
+    stream: ReadingStream | None = None
+    compressed: CompressedReadings | None = None
 
     @property
     def model(self) -> AbstractFieldModel:
@@ -117,8 +124,13 @@ def assemble(
     error_bars: ErrorBars | None = None,
     seed: Seed = 0,
     has_fallback: bool = False,
+    rows: Int[np.ndarray, " m"] | None = None,
+    stream: ReadingStream | None = None,
 ) -> Task:
-    """The task for the arguments of `reconstruct`.
+    """The task for the arguments of `reconstruct`; `observations` are a sample of the `stream`, if any.
+
+    `rows` are those of the readings in canonical order that are held out, by default those that the
+    settings choose.
 
     >>> import pgt
     >>> readings, domain = pgt.sample(pgt.datasets.heat(), n=50), pgt.Domain(x=(0, 1), t=(0, 1))
@@ -131,6 +143,14 @@ def assemble(
     pde, all_conditions = bordered(pde, conditions)
     observations = in_canonical_order(match_fields(observations, pde, domain))
     training = replace(training, hold_out_by=held_out_by(observations, training))
+    if stream is not None:
+        check_streamed(training, error_bars)
+    if jax.process_count() > 1 and total_seconds(training) is not None:
+        raise InputError(
+            "Training(seconds=...): the clocks of several hosts differ, so that they would end at "
+            "different steps; write Training(steps=...).",
+            about="training",
+        )
     seeds = _seeds(error_bars, seed)
     with in_precision(training):
         build_network = model_builder(model, error_bars)
@@ -145,18 +165,55 @@ def assemble(
         check_memory(training, networks[0])
         scaling = networks[0].scaling
         pde = with_unknown_units(pde, scaling)
-        rows = held_out_rows(observations, training, seed, networks[0], domain)
+        if rows is None:
+            rows = held_out_rows(observations, training, seed, networks[0], domain)
         fitted, held_out = parts(observations, rows)
         held_out = scaling.origin.readings(held_out)
         problem = Problem.build(
             fitted, pde, all_conditions, domain, scaling,
             physics=training.collocation > 0, likelihood=training.likelihood,
+            sharding=row_sharding(training.devices),
         )  # fmt: skip
     noise = _given_noise(observations, scaling)
     return Task(
         networks, seeds, pde, domain, problem, held_out, training, error_bars, noise,
         has_fallback=has_fallback, rows_held_out=rows,
+        stream=stream and _fitted_stream(stream, pde, domain, scaling.origin, held_out, training),
     )  # fmt: skip
+
+
+def check_streamed(training: Training, error_bars: ErrorBars | None) -> None:
+    """Raise for settings that need all readings of a stream at once."""
+    if training.hold_out_by == "block":
+        raise InputError(
+            'hold_out_by = "block": blocks need all readings at once; with a stream of readings write '
+            '"reading" or "sensor".'
+        )
+    if isinstance(error_bars, Ensemble) and error_bars.bootstrap:
+        raise InputError(
+            "Ensemble(bootstrap=True): a bootstrap draws from all readings at once; with a stream of "
+            "readings write Ensemble(members=...)."
+        )
+
+
+def _fitted_stream(
+    stream: ReadingStream,
+    pde: AbstractPDE,
+    domain: Domain,
+    origin: Origin,
+    held_out: Observations,
+    training: Training,
+) -> ReadingStream:
+    """The stream as a fit uses its readings: with the fields of the equation, relative to the origin, and
+    without the held-out readings, or without all readings of the held-out sensors."""
+    by_sensor = training.hold_out_by == "sensor"
+    axes = [axis for axis in domain.axes if axis != "t" or not by_sensor]
+
+    def as_fitted(readings: Observations) -> Observations:
+        readings = origin.readings(readings.wrapped(domain).aligned(pde.fields))
+        return without_places(readings, held_out, axes) if len(held_out) else readings
+
+    return stream.then(as_fitted)
 
 
 def match_fields(observations: Observations, pde: AbstractPDE, domain: Domain) -> Observations:

@@ -5,12 +5,14 @@ fit of other readings, another equation or another network must not continue fro
 """
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jax
 
 from pgt.core import serialise
+from pgt.core.devices import is_first_host
 from pgt.core.errors import InputError
 from pgt.core.fingerprint import contents
 from pgt.problem.assembly import Task
@@ -41,6 +43,8 @@ def save_checkpoint(folder: Path, identity: dict, content) -> None:
     `content` = (state, best, logbook). Only the arrays of the first two are written, since a resumed run
     has the same structure. So an equation of a user's own class needs no import.
     """
+    if not is_first_host():
+        return
     state, best, logbook = content
     arrays = jax.tree.leaves((state, best))
     folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +90,7 @@ class StageStates:
         """Store the state of a stage."""
         self.states[stage] = state
         is_due = time.monotonic() - self.written > SECONDS_BETWEEN
-        if self.folder is not None and (is_due or state.is_finished):
+        if self.folder is not None and is_first_host() and (is_due or state.is_finished):
             saved = {"layout": LAYOUT, "identity": self.identity, "states": self.states}
             serialise.save(self.folder, POLISH_FILE, saved, copy=False)
             self.written = time.monotonic()
@@ -153,11 +157,13 @@ Identity = dict[str, Any]
 
 
 def identity_of(task: Task) -> Identity:
-    """The identity of the run of a task: seed, settings and content of everything that is fitted."""
+    """The identity of the run of a task: seed, settings and content of everything that is fitted. A run
+    may continue on another number of devices."""
+    training = replace(task.requested_training or task.training, devices=None)
     return {
         "seed": task.seeds[0],
         "members": len(task.seeds),
-        "training": contents(task.requested_training or task.training),
+        "training": contents(training),
     } | identity_parts(
         task.problem.observations, task.pde, task.domain, task.problem.conditions, task.networks,
         {"held out": task.held_out, "error bars": task.error_bars},

@@ -13,8 +13,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import NamedSharding
 from jaxtyping import Array, Float, Int
 
+from pgt.core.devices import by_rows
 from pgt.core.errors import InputError
 from pgt.core.types import Key, Point, Points, Scalar
 from pgt.core.unknown import resolve
@@ -40,7 +42,10 @@ class Problem(eqx.Module):
 
     `observations` has exactly the equation's fields; `conditions` are bound to the domain. All of them
     are relative to `origin`, that of the model's scales. `likelihood` is that of the readings
-    (likelihood.py). `averaged` are the axes along which some reading is an average.
+    (likelihood.py). `averaged` are the axes along which some reading is an average. `pool` are the
+    readings of which the loss takes a batch, where `observations` are a sample that an encoder sees.
+    `sharding` divides readings and points over devices. `sensor_errors` are the errors that sensors may
+    have left in the readings, in units of the spread; field by field.
     """
 
     observations: Observations
@@ -51,6 +56,15 @@ class Problem(eqx.Module):
     averaged: tuple[str, ...] = eqx.field(static=True)
     likelihood: Likelihood = eqx.field(static=True, default="gauss")
     origin: Origin = eqx.field(static=True, default=HERE)
+    pool: Observations | None = None
+    sharding: NamedSharding | None = eqx.field(static=True, default=None)
+
+    @property
+    def fitted(self) -> Observations:
+        """The readings of which the loss takes a batch."""
+        return self.observations if self.pool is None else self.pool
+
+    sensor_errors: Float[np.ndarray, "m q"] | None = None
 
     @staticmethod
     def build(
@@ -62,6 +76,7 @@ class Problem(eqx.Module):
         *,
         physics: bool = True,
         likelihood: Likelihood = "gauss",
+        sharding: NamedSharding | None = None,
     ) -> "Problem":
         """The problem for readings and a domain in physical coordinates.
 
@@ -85,6 +100,7 @@ class Problem(eqx.Module):
             averaged_axes(observations),
             likelihood,
             scaling.origin,
+            sharding=sharding,
         )
 
     def term_names(self) -> tuple[str, ...]:
@@ -179,9 +195,10 @@ def losses(
     def field(z):
         return model.decode(context, z)
 
-    readings = problem.observations
+    readings = problem.fitted
     if batch.readings is not None:
         readings = take_readings(readings, batch.readings)
+    readings, batch = by_rows((readings, batch), problem.sharding)
     likely = problem.likelihood, noise_floor
     terms = {"data": data_loss(model, context, readings, problem.averaged, *likely)}
     if model.predicts_variance:
@@ -261,7 +278,7 @@ def draw_batch(key: Key, problem: Problem, sampler, sizes, residual_size) -> Bat
     """New random points for one step. `sizes` = (readings, collocation, points per condition)."""
     readings, collocation, faces = sizes
     pick, inside, *walls = jax.random.split(key, 2 + len(problem.conditions))
-    count = len(problem.observations)
+    count = len(problem.fitted)
     points = jnp.zeros((0, problem.domain.dimension), jnp.float32)
     if collocation:
         points = sampler.draw(inside, problem.domain, collocation, residual_size)

@@ -1,6 +1,7 @@
 """The result of a fit: a field that can be evaluated anywhere, and its error.
 
 candidates             one candidate of a plan, from its task to its outcome
+sensor_rounds          rounds of a fit in which errors of sensors are found and taken out
 solver_outcome         the outcome of an equation that is solved on a mesh
 race                   the score of an answer, and which candidate is tried and kept
 stated_error           the stated error of an outcome

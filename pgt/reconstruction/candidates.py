@@ -35,7 +35,11 @@ from pgt.problem.budget import polish_settings, total_seconds
 from pgt.problem.checkpoint import StageStates, identity_of
 from pgt.reconstruction.solver_outcome import on_mesh
 from pgt.training.settings import POSTERIOR_DRAWS, Ensemble, Posterior
-from pgt.uncertainty.contradictions import find_contradicted_conditions, find_displaced_sensor
+from pgt.uncertainty.contradictions import (
+    displaced_sensor_from,
+    find_contradicted_conditions,
+    posteriors_of_sensors,
+)
 from pgt.uncertainty.field_error import is_exact
 from pgt.uncertainty.members import PosteriorSamples
 from pgt.uncertainty.null_space import null_space_samples
@@ -57,25 +61,37 @@ def fit_task(
     checkpoint: Path | None = None,
     progress: bool | None = None,
     is_kept: Callable[[Outcome], bool] = lambda outcome: True,
+    earlier: BandFit | BandAverage | None = None,
 ) -> Outcome:
     """The outcome of a task, by the method of its model.
 
+    A sum of sines keeps the bands of an `earlier` fit to fewer readings.
     `is_kept` decides whether the fit of a network is kept. Otherwise it gets no posterior, which takes as
     long as a small fit.
     """
     with ProgressBar(progress) as bar:
+        if earlier is not None:
+            return _closed_form(task, bar, checkpoint, is_kept, earlier)
         return _FIT[method_of(task.model, task.training)](task, bar, checkpoint, is_kept)
 
 
-def _closed_form(task: Task, progress: ProgressBar, checkpoint, is_kept) -> Outcome:
+def _closed_form(
+    task: Task,
+    progress: ProgressBar,
+    checkpoint,
+    is_kept,
+    earlier: BandFit | BandAverage | None = None,
+) -> Outcome:
     """The outcome of a sum of sines, which is solved for in closed form."""
     with task.in_precision(), blas_threads(count_parameters(task.model.tunable())):
-        return _solve_sines(task, progress)
+        return _solve_sines(task, progress, earlier)
 
 
-def _solve_sines(task: Task, progress: ProgressBar) -> Outcome:
+def _solve_sines(
+    task: Task, progress: ProgressBar, earlier: BandFit | BandAverage | None
+) -> Outcome:
     band_fit, fit = fit_features(
-        task, lambda share, numbers: progress.update("solve", share, numbers)
+        task, lambda share, numbers: progress.update("solve", share, numbers), earlier
     )
     samples = task.error_bars.samples if isinstance(task.error_bars, Posterior) else POSTERIOR_DRAWS
     # With exact readings the posterior contains the null space. With noisy ones it is too narrow, since
@@ -113,9 +129,11 @@ def _contradictions(band_fit: BandFit | BandAverage, fit: Fit, task: Task) -> di
     is_late = (
         seconds_left is not None and time.monotonic() - began + seconds_per_solve >= seconds_left
     )
+    posteriors = [] if is_late else posteriors_of_sensors(*answer)
     return {
         "contradicted_conditions": conditions,
-        "displaced_sensor": None if is_late else find_displaced_sensor(*answer),
+        "displaced_sensor": displaced_sensor_from(posteriors, answer[0], task.problem),
+        "posteriors": tuple(posteriors),
     }
 
 

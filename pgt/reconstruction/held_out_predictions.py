@@ -1,13 +1,20 @@
-"""Readings with predictions by fits that did not see them, for calibrated bands and their coverage."""
+"""Predictions of readings: by fits that did not see them, for calibrated bands and their coverage, and by
+sensors with errors of their own."""
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
+from jaxtyping import Float
 
+from pgt.data.domain import AXES
 from pgt.data.observations import Observations
+from pgt.inference.sensor_effects import Effect, places_of, shift_of
 from pgt.nn import batched
+from pgt.reconstruction.evaluation import Evaluation
 from pgt.uncertainty.calibration import Predicted
-from pgt.uncertainty.coverage import NoiseModel, compare_with_members, noise_model
+from pgt.uncertainty.coverage import NoiseModel, compare_with_members, noise_model, positions_of
 from pgt.uncertainty.members import require_members
 
 if TYPE_CHECKING:
@@ -73,3 +80,82 @@ def encoded_readings(result: "Reconstruction") -> Observations:
     if result.members is None:
         return result.model.scaling.origin.readings(result.observations)
     return batched.member(result.members.observations, 0)
+
+
+# ------------------------------------------------------------------------------- errors of sensors
+
+# A stated standard deviation of sensor errors counts as much as the errors of so many sensors.
+STATED_SENSORS = 3
+
+
+@dataclass(frozen=True)
+class ShiftedField:
+    """The predictions of readings whose times are shifted, inside the domain."""
+
+    field: Evaluation
+
+    def __call__(
+        self, readings: Observations, shift: float
+    ) -> tuple[Float[np.ndarray, "n c"], Float[np.ndarray, " n"]]:
+        """The predictions, and the shift of the time of each reading, in physical units."""
+        moved, actual = readings, np.zeros(len(readings))
+        if shift:
+            points = np.array(readings.points, float)
+            times = points[:, -1].copy()
+            points[:, -1] = np.clip(times + shift, *self.field.domain.bounds("t"))
+            moved, actual = replace(readings, points=points), points[:, -1] - times
+        return np.asarray(self.field.predict_readings(moved), float), actual
+
+
+def with_sensor_errors(result: "Reconstruction", band: xr.Dataset, quantile: float) -> xr.Dataset:
+    """The band of new readings with the errors of sensors.
+
+    At the place of a sensor that was read, the band is moved by the errors of that sensor. Elsewhere it
+    is widened by the spread of the offsets of all sensors, if one was stated.
+    """
+    effects = [
+        Effect(**{**effect, "place": tuple(effect["place"])})
+        for effect in result.record.get("sensor_effects", ())
+    ]
+    if not effects:
+        return band
+    columns = xr.broadcast(*(band[axis] for axis in AXES if axis in band.coords))
+    points = np.stack([positions_of(column).ravel() for column in columns], axis=-1)
+    fields = [name for name in result.pde.fields if name in band]
+    shape = (len(points), len(fields))
+    queried = Observations(
+        points, np.zeros(shape), np.ones(shape, bool), np.zeros(shape), None, result.domain.axes,
+        tuple(fields),
+    )  # fmt: skip
+    shift = shift_of(effects, queried.aligned(result.pde.fields), ShiftedField(result.evaluation))
+    places = places_of(queried)
+    for name in fields:
+        own = [effect for effect in effects if effect.field == name]
+        is_read = np.array([(places == np.asarray(e.place)).all(axis=1) for e in own]).any(axis=0)
+        wider = np.where(is_read, 0.0, quantile * offset_spread(own))
+        moved = shift[:, result.pde.fields.index(name)]
+        half = (band[f"{name}_upper"] - band[name]).to_numpy()
+        half = np.hypot(half, wider.reshape(half.shape))
+        middle = band[name].to_numpy() + moved.reshape(half.shape)
+        for key, numbers in (
+            (name, middle),
+            (f"{name}_lower", middle - half),
+            (f"{name}_upper", middle + half),
+        ):
+            band[key] = band[key].copy(data=numbers)
+    return band
+
+
+def offset_spread(effects: list[Effect]) -> float:
+    """The standard deviation of the offset of a sensor that was not read: the stated one, revised by the
+    offsets of the sensors that were read; 0 where none was stated.
+
+    >>> offset_spread([Effect((0.1,), "u", "offset", 0.3, 0.0, 0.0, stated=0.1)])  # (3 0.1² + 0.3²) / 4
+    0.17320508075688773
+    """
+    offsets = [effect for effect in effects if effect.kind == "offset" and effect.stated]
+    if not offsets:
+        return 0.0
+    prior = STATED_SENSORS * offsets[0].stated ** 2
+    squares = sum(effect.value**2 + effect.deviation**2 for effect in offsets)
+    return float(np.sqrt((prior + squares) / (STATED_SENSORS + len(offsets))))

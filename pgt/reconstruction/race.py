@@ -112,7 +112,7 @@ def equation_residual(outcome: Outcome, task: Task) -> float:
 def is_better(other: Outcome, task: Task, best: Outcome, task_of_best: Task) -> bool:
     """Whether the outcome `other` of `task` has a significantly smaller score than `best`.
 
-    A smaller score is enough where `best` is known to be poor. Both are judged by the readings that
+    A smaller score is enough where only `best` is known to be poor. Both are judged by the readings that
     `other` was not given.
     """
     if other.held_out_error is None:
@@ -120,7 +120,7 @@ def is_better(other: Outcome, task: Task, best: Outcome, task_of_best: Task) -> 
     judging_readings = task.held_out if len(task.held_out) else task.problem.observations
     count = int(np.asarray(judging_readings.mask).sum())
     best_score = score(best, task_of_best, task.rows_held_out)
-    if is_known_poor(best, task_of_best):
+    if is_known_poor(best, task_of_best) and not is_known_poor(other, task):
         return score(other, task) < best_score
     return np.isfinite(best_score) and is_less(score(other, task), best_score, count)
 

@@ -4,7 +4,8 @@
 this package or of `pgt.uncertainty` that does the work.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from jaxtyping import Float
+from scipy.special import ndtri
 
 from pgt.core import serialise
 from pgt.core.arguments import Count, Limits
@@ -32,6 +34,7 @@ from pgt.models.field_model import AbstractFieldModel
 from pgt.nn.trees import is_double, precision
 from pgt.physics.derivatives import residual
 from pgt.physics.pde import AbstractPDE
+from pgt.physics.problem_inputs import Readings
 from pgt.physics.unknown_conditions import functions_of
 from pgt.problem.checkpoint import TRAINING_FILE as CHECKPOINT
 from pgt.reconstruction import display, held_out_predictions
@@ -49,7 +52,7 @@ from pgt.uncertainty.verdict import Evidence, judge
 
 FILE = "reconstruction"
 # Attributes that only the library reads; `dir` does not list them.
-INTERNAL = {"record", "members", "evaluation", "evidence"}
+INTERNAL = {"record", "members", "evaluation", "evidence", "continuation"}
 Of = Literal["field", "reading"]
 Level = Annotated[float, Limits(above=0, below=1)]
 
@@ -98,6 +101,7 @@ class Reconstruction(eqx.Module):
     domain: Domain = eqx.field(static=True)
     members: Members | None = None
     left_out_predictions: Float[np.ndarray, "n c"] | None = None
+    continuation: Callable[..., "Reconstruction"] | None = None
 
     # ------------------------------------------------------------------------------ evaluate
 
@@ -150,39 +154,32 @@ class Reconstruction(eqx.Module):
         of = self.evaluation
         return of.gridded(axes, of.query(quantities, quantiles), at)
 
-    @checked
-    def to_netcdf(
-        self,
-        path: str | Path,
-        quantities: Sequence[str] | None = None,
-        quantiles: float | Sequence[float] | None = None,
-        *,
-        at: Mapping[str, Any] | None = None,
-        progress: bool | None = None,
-        **axes,
-    ) -> Path:
-        """The path of a NetCDF file, after writing the field on a grid to it; arguments as in `grid`.
+    def to_netcdf(self, path: str | Path, quantities=None, quantiles=None, **options) -> Path:
+        """Write the field on a grid to a NetCDF file; arguments as in `grid`. Returns the path.
 
-        The grid is computed and written part by part, so that memory does not grow with it. `progress`
-        says whether to show a progress bar; default: if standard error is a terminal.
+        The grid is computed and written part by part, so that memory does not grow with it. The option
+        `progress` says whether to show a progress bar; default: if standard error is a terminal.
         """
-        requested = quantities, quantiles
-        return display.write(self, Path(path), ".nc", requested, at, axes, progress)[0]
+        return self._write_grid(path, ".nc", quantities, quantiles, **options)
+
+    def to_zarr(self, path: str | Path, quantities=None, quantiles=None, **options) -> Path:
+        """Write the field on a grid to a Zarr store, a folder; as `to_netcdf`."""
+        return self._write_grid(path, ".zarr", quantities, quantiles, **options)
 
     @checked
-    def to_zarr(
+    def _write_grid(
         self,
         path: str | Path,
-        quantities: Sequence[str] | None = None,
-        quantiles: float | Sequence[float] | None = None,
+        ending: str,
+        quantities: Sequence[str] | None,
+        quantiles: float | Sequence[float] | None,
         *,
         at: Mapping[str, Any] | None = None,
         progress: bool | None = None,
         **axes,
     ) -> Path:
-        """The path of a Zarr store, after writing the field on a grid to it; as `to_netcdf`."""
         requested = quantities, quantiles
-        return display.write(self, Path(path), ".zarr", requested, at, axes, progress)[0]
+        return display.write(self, Path(path), ending, requested, at, axes, progress)[0]
 
     @checked
     def functions(self, quantiles: float | Sequence[float] | None = None, **axes) -> xr.Dataset:
@@ -226,6 +223,30 @@ class Reconstruction(eqx.Module):
     def integrals(self) -> Integrals:
         """Values, fluxes, flows and forces on walls, and totals over the domain."""
         return Integrals(self.evaluation)
+
+    # ------------------------------------------------------------------------------ continue
+
+    @checked
+    def update(self, readings: Readings, *, progress: bool | None = None) -> "Reconstruction":
+        """The result with more readings of the same problem, without starting again.
+
+        A linear problem in closed form keeps its sines and is solved once; the answer is that of all
+        readings at once. A solver starts from the learned coefficients, a network from its weights.
+        Readings that were held out stay so. A result that was loaded or pickled cannot be continued.
+
+        >>> import pgt
+        >>> readings, box = pgt.sample(pgt.datasets.heat(), n=40), {"x": (0, 1), "t": (0, 1)}
+        >>> first, later = (readings.take(range(k, 40, 2)) for k in (0, 1))
+        >>> result = pgt.reconstruct(first, pgt.Heat(0.01), box, method="closed-form")
+        >>> len(result.update(later).observations)
+        40
+        """
+        if self.continuation is None:
+            raise InputError(
+                "update: a result that was loaded, pickled or made by hand does not hold the conditions "
+                "and settings of its fit; call pgt.reconstruct with all readings."
+            )
+        return self.continuation(readings, progress)
 
     # ------------------------------------------------------------------------------ know
 
@@ -311,8 +332,9 @@ class Reconstruction(eqx.Module):
     def band(self, points=None, level: Level = 0.9, of: Of = "field", **axes) -> xr.Dataset:
         """The calibrated band `u`, `u_lower`, `u_upper` at points or on a grid; see `coverage`.
 
-        `of` is "field", or "reading" for a band of new, noisy readings. pgt/uncertainty/calibration.py
-        describes what is guaranteed.
+        `of` is "field", or "reading" for a band of new, noisy readings, with the errors of the sensor
+        that stands there, or of one that was not read. pgt/uncertainty/calibration.py describes what is
+        guaranteed.
         """
         check_either("band", points, axes)
         calibrations = {
@@ -324,7 +346,10 @@ class Reconstruction(eqx.Module):
         )
         members, record = require_members(self.members), self.record.get("members", {})
         misfit = record.get("correlated_misfit", {})
-        return bands(values, calibrations, level, of, noise, members.independent, misfit)
+        band = bands(values, calibrations, level, of, noise, members.independent, misfit)
+        if of == "field":
+            return band
+        return held_out_predictions.with_sensor_errors(self, band, float(ndtri((1 + level) / 2)))
 
     @checked
     def suggest_sensors(self, n: Count, candidates=None) -> xr.Dataset:
@@ -372,6 +397,27 @@ class Reconstruction(eqx.Module):
         """
         return self._named(misfits.drifting_sensors(self.misfits(), self.domain.axes))
 
+    def sensor_errors(self) -> pd.DataFrame:
+        """A table of the sensor errors that were estimated with the field and taken out of the readings.
+
+        The columns are the place, the field, the effect ("offset", "gain", "drift" or "clock"), its value
+        and its standard deviation, in the units of field and time. `observations` are the readings
+        without these errors.
+        """
+        space = [axis for axis in self.domain.axes if axis != "t"]
+        rows = [
+            [
+                *effect["place"],
+                effect["field"],
+                effect["kind"],
+                effect["value"],
+                effect["deviation"],
+            ]
+            for effect in self.record.get("sensor_effects", ())
+        ]
+        columns = [*space, "field", "effect", "value", "deviation"]
+        return self._named(pd.DataFrame(rows, columns=pd.Index(columns)))
+
     def _named(self, table: pd.DataFrame) -> pd.DataFrame:
         return misfits.with_sensor_names(table, self.record.get("origins", ()))
 
@@ -411,7 +457,7 @@ class Reconstruction(eqx.Module):
     def save(self, folder: str | Path) -> None:
         """Write everything into `folder` (safetensors + JSON)."""
         with naming_the_place(Path(folder)), update_manifest(Path(folder)):
-            serialise.save(folder, FILE, self)
+            serialise.save(folder, FILE, replace(self, continuation=None))
 
     @staticmethod
     @checked
@@ -427,7 +473,8 @@ class Reconstruction(eqx.Module):
 
     def __getstate__(self) -> dict:
         """The state that is pickled, in NumPy arrays: those of JAX are restored in single precision."""
-        return jax.tree.map(lambda a: np.asarray(a) if eqx.is_array(a) else a, vars(self))
+        kept = vars(self) | {"continuation": None}
+        return jax.tree.map(lambda a: np.asarray(a) if eqx.is_array(a) else a, kept)
 
     # ------------------------------------------------------------------------------ inside
 

@@ -27,7 +27,7 @@ from pgt.methods.finished_fit import (
     Fit,
 )
 from pgt.methods.history import History
-from pgt.methods.solver.collocation import Sensors
+from pgt.methods.solver.collocation import MeasuredValues
 from pgt.methods.solver.forward import Ended, Forward, solved_forward
 from pgt.methods.solver.solution_fit import MAX_SINGLE_THREADED, Unsolvable, time_check
 from pgt.methods.solver.solution_fit import fit as fit_on_mesh
@@ -61,13 +61,18 @@ def on_mesh(task: Task, progress: ProgressBar, checkpoint=None, is_kept=None) ->
     )  # fmt: skip
     with beside_numpy(), blas_threads(MAX_SINGLE_THREADED):
         outcome = outcome_of(mesh_fit, fit, task, mesh_fit.deviations, mesh_fit.members)
-        doubts = check_by_sines(fit, task, mesh_fit.sigma)
-        doubts |= {
-            "displaced_sensor": displaced_sensor_from(
-                [mesh_fit.solved], mesh_fit.model, task.problem
-            )
-        }
-        return replace(outcome, **doubts)
+    outcome = replace(outcome, posteriors=(mesh_fit.solved,))
+    return with_doubts(outcome, task) if is_kept is None or is_kept(outcome) else outcome
+
+
+def with_doubts(outcome: Outcome, task: Task) -> Outcome:
+    """The outcome of a fit on a mesh with the conditions that the readings contradict and the sensor that
+    is displaced. They take as long as some fits, so that an answer which is replaced does without."""
+    fit, posteriors = outcome.fit, list(outcome.posteriors)
+    with beside_numpy(), blas_threads(MAX_SINGLE_THREADED):
+        doubts = check_by_sines(fit, task, outcome.noise, are_sensors_checked=False)
+        displaced = displaced_sensor_from(posteriors, fit.model, task.problem)
+    return replace(outcome, displaced_sensor=displaced, **doubts)
 
 
 # ------------------------------------------------------------------------- where nothing is unknown
@@ -134,16 +139,17 @@ def _solve_forward(task: Task, problem: Statement, progress: ProgressBar) -> Out
 def _with_reading_errors(outcome: Outcome, forward: Forward, task: Task) -> Outcome:
     """The outcome with its errors at the readings, none of which was fitted."""
     readings = task.problem.observations
-    sensors = Sensors(readings, forward.scaling)
+    sensors = MeasuredValues(readings, forward.scaling)
     predicted = Readout(sensors, forward.solution).values(forward.solution)
     errors = predicted - sensors.values
     noise = sensors.common or float(np.sqrt(np.mean(errors**2)))
     left_out, start = np.full(readings.values.shape, np.nan), 0
+    origin = forward.scaling.origin.along(readings.fields)
     for column, name in enumerate(readings.fields):
         rows = readings.measured(name).rows
         own_rows = slice(start, start := start + len(rows))
         left_out[rows, column] = (
-            predicted[own_rows] * sensors.spread[own_rows] + sensors.mean[own_rows]
+            predicted[own_rows] * sensors.spread[own_rows] + sensors.mean[own_rows] + origin[column]
         )
     return replace(
         outcome, held_out_error=float(np.sqrt(np.mean(errors**2))), noise=noise,

@@ -57,6 +57,7 @@ def evidence_of(result: "Reconstruction", folds: CrossValidation | None = None) 
         conditions=result.record.get("conditions", ()),
         contradicted_conditions=result.record.get("contradicted_conditions", ()),
         displaced_sensor=result.record.get("displaced_sensor"),
+        sensor_effects=result.record.get("sensor_effects", ()),
         likelihood=result.record.get("likelihood", "gauss"),
         extent=np.asarray(result.domain.extent, float),
         named=partial(misfits.with_sensor_names, origins=result.record.get("origins", ())),

@@ -89,27 +89,6 @@ def line_chart(lines: Mapping[str, tuple], x_label: str, y_label: str, log: bool
     return frame.drawn(body, x_label, y_label, title) + below
 
 
-def share_chart(x: np.ndarray, parts: Mapping[str, np.ndarray], x_label: str, y_label: str) -> str:
-    """A chart of the share of each part in the total, stacked to 100 %."""
-    table = np.nan_to_num(np.stack([np.asarray(part, float) for part in parts.values()]))
-    total = np.abs(table).sum(axis=0)
-    usable = np.flatnonzero(total > 0)
-    if len(usable) < 2:
-        return ""
-    usable = usable[_evenly(len(usable), MAX_LINE_POINTS)]
-    x = np.asarray(x, float)[usable]
-    tops = 100 * np.cumsum(np.abs(table[:, usable]) / total[usable], axis=0)
-    frame = ChartFrame(_span(x, 0), (0.0, 100.0))
-    bands, under = [], np.zeros(len(x))
-    for k, top in enumerate(tops):
-        upper = _points(*frame.at(x, top))
-        lower = _points(*(side[::-1] for side in frame.at(x, under)))
-        bands.append(f'<path class="band s{k % COLOR_CLASSES}" d="M{upper}L{lower}Z"/>')
-        under = top
-    drawn = frame.drawn("".join(bands), x_label, y_label, f"{y_label}: {', '.join(parts)}")
-    return drawn + legend(list(parts))
-
-
 def agreement_chart(measured: np.ndarray, predicted: np.ndarray, name: str, unit: str) -> str:
     """A chart of predicted against measured values, with the line on which they agree."""
     kept = _evenly(len(measured), MAX_DOTS)

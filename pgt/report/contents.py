@@ -84,12 +84,12 @@ class ReportData:
     ----------
     field : the reconstructed fields on a grid over some of x, y, z, t; units in the attributes, and
         the heading of the page in its `title`, where it is to be another than one made of the fields.
-    readings : what was measured, and what was said of it.
+    readings : the readings, and the predictions of them.
     verdict : how far to trust it, as `Reconstruction.verdict`; the report only prints it.
     history : loss, weight, held_out and coefficient over `step`, as `Reconstruction.history`.
     summary : how the run went, as `Reconstruction.summary`.
     residual : the residual of each equation on a grid, or None.
-    error_bars : one standard deviation of every field, laid out as `field`, or None.
+    error_bars : one standard deviation of every field, on the grid of `field`, or None.
     tables : coefficients, coverage, noise, suspicious readings, drifting sensors.
     run_file : the text that reproduces the run.
     """

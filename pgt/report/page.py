@@ -19,7 +19,7 @@ from pgt.core.errors import InputError
 from pgt.core.files import in_one_piece
 from pgt.core.numbers import listed, number, percent
 from pgt.core.stage import Stage, stages_of
-from pgt.report.charts import agreement_chart, line_chart, share_chart
+from pgt.report.charts import agreement_chart, line_chart
 from pgt.report.contents import ReportData, written
 from pgt.report.payload import payload, script_json
 from pgt.report.sentences import (
@@ -58,7 +58,7 @@ def all_sections(data: ReportData, attempts: Attempts) -> list[tuple[str, str, s
 
 def summary(data: ReportData) -> str:
     verdict, tables = data.verdict, data.tables
-    answer = {True: "Yes.", False: "No.", None: "Cannot be told."}[verdict.converged]
+    answer = {True: "Yes.", False: "No.", None: "Unknown."}[verdict.converged]
     parts = [
         _equation(data),
         _cards(data),
@@ -156,15 +156,12 @@ def training(data: ReportData) -> str:
     history = data.history
     steps = history["step"].to_numpy()
     lines = {name: (steps, column) for name, column in _columns(history["loss"], "term").items()}
-    if len(data.held_out):  # last: a term keeps its colour in both charts
+    if len(data.held_out):  # last: the terms keep their colors
         lines["held-out error"] = (steps, history["held_out"].to_numpy())
-    weighted = _columns(history["loss"] * history["weight"], "term")
     course = line_chart(lines, "step", "held-out error, losses")
-    shares = share_chart(steps, weighted, "step", "share [%]") if weighted else ""
     of_course = "Held-out error and unweighted loss terms, in units of the fields’ spread."
-    of_shares = "What each loss term, times its weight, contributes to the sum that is minimised."
     stages = _figure(_costs(stages_of(data.summary)), OF_STAGES)
-    charts = _figure(course, of_course) + _figure(shares, of_shares) + stages
+    charts = _figure(course, of_course) + stages
     return f'<div class="charts">{charts}</div>' if charts else ""
 
 

@@ -176,7 +176,7 @@ def which_model(summary: Mapping) -> str:
     plan = [one for one in summary.get("plan") or () if one["outcome"] != "not tried"]
     if not plan:
         return ""
-    said = [
+    sentences = [
         one["reason"]
         if one["outcome"] == "kept"
         else f"{one['reason']} {one['model']}: {one['outcome']}."
@@ -184,4 +184,4 @@ def which_model(summary: Mapping) -> str:
     ]
     name = str(summary.get("model"))
     kind = f" ({KINDS[name]})" if name in KINDS else ""
-    return " ".join([*said, f"Model: {name}{kind}."])
+    return " ".join([*sentences, f"Model: {name}{kind}."])

@@ -23,7 +23,7 @@ from pgt.models.features import Features
 from pgt.models.mesh_solution import Solver
 from pgt.nn.trees import count_parameters
 from pgt.physics import Equation
-from pgt.physics.conditions import TOUCHED, on_ends, warn_of_overlap
+from pgt.physics.conditions import MIN_SHARED_PART, on_ends, warn_of_overlap
 from pgt.physics.equation_checks import (
     check_dimensions,
     check_homogeneous,
@@ -100,8 +100,8 @@ def describe(run: RunFile, parts: Parts, plan: Plan) -> list[tuple[str, str]]:
     learnt += [f"{name}({state.field})" for name, state in states.items()]
     rows.append(("learnt coefficients", ", ".join(learnt) or "none"))
     if functions := functions_of(task.pde):
-        said = [f"{name}({', '.join(f.axes)})" for name, f in functions.items()]
-        rows.append(("unknown functions", ", ".join(said)))
+        notes = [f"{name}({', '.join(f.axes)})" for name, f in functions.items()]
+        rows.append(("unknown functions", ", ".join(notes)))
     if wanted := coefficient_units(pde, units):
         rows.append(("coefficients are in", ", ".join(f"{n}: {u}" for n, u in wanted.items())))
     rows.append(("conditions", ", ".join(c.kind for c in task.problem.conditions) or "none"))
@@ -164,7 +164,7 @@ def _shape(domain: Domain) -> str:
     share = domain.volume / float(np.prod(domain.extent))
     shared = {name: on_ends(domain, name) for name in domain.wall_names}
     walls = [
-        f"{name} ({part:.0%} of it on ends of the box)" if part > TOUCHED else name
+        f"{name} ({part:.0%} of it on ends of the box)" if part > MIN_SHARED_PART else name
         for name, part in shared.items()
     ]
     return f"{share:.3g} of the box; walls: {', '.join(walls)}"
@@ -198,7 +198,7 @@ def _held_out(readings: Observations, task: Task) -> str:
     if not len(task.held_out) and not task.model.is_trained:
         return "nothing: each reading is predicted from all the others"
     if not len(task.held_out):
-        return "nothing: no error can be told"
+        return "nothing: no error can be stated"
     count = f"{len(task.held_out)} of {len(readings)} readings"
     groups = held_out_groups(readings, task.training, task.domain)
     if groups is None:
@@ -210,7 +210,7 @@ def _held_out(readings: Observations, task: Task) -> str:
 def _budget(task: Task) -> str:
     training, polish = task.training, task.training.polish
     if not task.model.is_trained:
-        return f"{how_solved(task)}, in seconds"
+        return f"{_how_solved(task)}, in seconds"
     if training.steps == 0 and polish:
         length = f"{polish.iterations}" if polish.seconds is None else f"{polish.seconds:g} s of"
         return f"{length} second-order steps on all weights"
@@ -219,8 +219,8 @@ def _budget(task: Task) -> str:
     return f"{length} of {optimiser}, {training.collocation} collocation points"
 
 
-def how_solved(task: Task) -> str:
-    """How a model without training steps is computed."""
+def _how_solved(task: Task) -> str:
+    """The way in which a model without training steps is computed."""
     if isinstance(task.model, Solver) and not len(task.problem.observations):
         return "solved on a mesh"
     if not isinstance(task.model, Features):

@@ -32,14 +32,14 @@ def from_files(
     files = [*files, *(Path(word) for word in words if Path(word).is_file())]
     texts = [*(word for word in words if not Path(word).is_file()), *named]
     pde = None if not texts else texts if len(texts) > 1 else texts[0]
-    spoken = Dialect(**_settings("--dialect", dialect)) if dialect else None
+    settings = Dialect(**_settings("--dialect", dialect)) if dialect else None
     try:
         found = survey(
             files,
             measured=measured_by(pde),
             sensors=sensors,
             columns=_settings("--columns", columns),
-            dialect=spoken,
+            dialect=settings,
             axes=axes_of(pde),
             axes_in_order=is_of_the_library(pde),
         )
@@ -47,16 +47,16 @@ def from_files(
         text = template_from(found, output.resolve().parent, pde)
     except InputError as error:
         raise InputError(_CODE.sub(_as_option, str(error))) from None
-    said = [f"{len(found.table)} rows of {', '.join(found.fields)} over {', '.join(found.coords)}"]
+    notes = [f"{len(found.table)} rows of {', '.join(found.fields)} over {', '.join(found.coords)}"]
     own = {n: heading for n in found.fields if (heading := found.columns.get(n))}
-    said += [f"{n} is {h!r}" for n, h in own.items() if parse_heading(h).name != n]
-    said += found.table.notes
+    notes += [f"{n} is {h!r}" for n, h in own.items() if parse_heading(h).name != n]
+    notes += found.table.notes
     if found.repeated:
-        said.append(f"{found.repeated} readings that repeat a place and time are averaged")
-    said += [f"not used: {' and '.join(found.unused)}"] if found.unused else []
+        notes.append(f"{found.repeated} readings that repeat a place and time are averaged")
+    notes += [f"not used: {' and '.join(found.unused)}"] if found.unused else []
     if found.lacks_places:
-        said.append("no positions (if each column is one sensor, give a table: --sensors FILE)")
-    return text, f"{', '.join(said)}. {_to_do(text) if pde else 'Write your equation in it'}"
+        notes.append("no positions (if each column is one sensor, give a table: --sensors FILE)")
+    return text, f"{', '.join(notes)}. {_to_do(text) if pde else 'Write your equation in it'}"
 
 
 def _to_do(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`pgt predict`, `pgt show` and `pgt report`: evaluation of a stored run."""
+"""`pgt predict`, `pgt info` and `pgt report`: evaluation of a stored run."""
 
 import json
 from collections.abc import Iterator
@@ -134,7 +134,7 @@ def info(folder: Path) -> list[tuple[str, str]]:
         ("training", f"{seconds_of(summary):.1f} s, {summary['stopped']}"),
         ("seed, version", f"{summary['seed']}, pgt {summary['version']}, jax {summary['jax']}"),
     ]
-    rows += [(name, f"learnt: {said}") for name, said in coefficient_texts(result).items()]
+    rows += [(name, f"learnt: {value}") for name, value in coefficient_texts(result).items()]
     rows += _of_metrics(found, folder / METRICS)
     if RUN_FILE in changed_files(folder):
         rows.append(
@@ -170,8 +170,8 @@ def _of_metrics(found: dict, path: Path) -> list[tuple[str, str]]:
             rows.append(("cross-validation", f"{crossed['folds']} folds by {crossed['by']}"))
         for name, error in found.get("held_out", {}).items():
             relative, rms = error["relative"], f"{error['rmse']:.2e} rms"
-            said = rms if relative is None else f"{relative:.2e} relative, {rms}"
-            rows.append((f"held-out error of {name}", said))
+            shown = rms if relative is None else f"{relative:.2e} relative, {rms}"
+            rows.append((f"held-out error of {name}", shown))
         return rows + [("doubt", str(text)) for text in found.get("doubts", [])]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _not_metrics(path, f"{type(error).__name__}: {error}") from None

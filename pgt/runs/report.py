@@ -147,7 +147,7 @@ def _numbers(pde: AbstractPDE) -> dict[str, float]:
 
 
 def _tables(result: Reconstruction, evidence: Evidence, start: float) -> Tables:
-    """What else is known; dates are counted in seconds from `start`, as in the figures."""
+    """The further tables of the report, with dates in seconds from `start`, as in the figures."""
     misfits, axes = evidence.misfits, result.domain.axes
     suspects = evidence.named(far_readings(misfits).head(MAX_SUSPICIOUS))
     if start:

@@ -100,6 +100,8 @@ class Training:
         "float32" or "float64".
     polish
         Second-order steps after training. None uses them if the decoder is small; False never.
+    devices
+        The number of devices that share readings and residual points; None stands for all.
 
     >>> Training(steps=500, polish=False).optimiser
     'soap'
@@ -125,6 +127,7 @@ class Training:
     precision: Literal["float32", "float64"] = "float32"
     polish: Polish | Literal[False] | None = None
     check_every: Count = 50
+    devices: Count | None = None
 
     def __post_init__(self):
         if not isinstance(self.optimiser, str):
@@ -137,7 +140,7 @@ class Training:
             ("hold_out", "hold_out_by"),
             ("steps", "seconds", "patience", "check_every"),
         )
-        irrelevant = (*held_out, *budget, "precision", "polish")
+        irrelevant = (*held_out, *budget, "precision", "polish", "devices")
         defaults = {f.name: f.default for f in fields(self) if f.name in irrelevant}
         return replace(self, **defaults)
 

@@ -235,15 +235,30 @@ def find_displaced_sensor(
 ) -> DisplacedSensor | None:
     """The sensor with a wrong clock, position or zero; None without evidence or without fixed sensors.
 
+    The arguments are those of `posteriors_of_sensors`.
+    """
+    return displaced_sensor_from(
+        posteriors_of_sensors(model, pde, problem, points, others), model, problem
+    )
+
+
+def posteriors_of_sensors(
+    model: Features,
+    pde: AbstractPDE,
+    problem: Problem,
+    points: int,
+    others: Float[np.ndarray, " k"] | None = None,
+) -> list[GaussianPosterior]:
+    """The posteriors at all ρ that judge the sensors; empty where there are no fixed ones.
+
     `model` and `pde` are the answer, and `others` is the prior of unknown functions.
     """
-    if not _is_applicable(problem):
-        return None
+    if not _is_applicable(problem, at_least=1):
+        return []
     rows = rows_of(model, pde, problem, points)
     if not (np.isfinite(rows.equation).all() and np.isfinite(rows.target).all()):
-        return None
-    posteriors = scan_stiffness(replace(rows, function_prior=others))
-    return displaced_sensor_from(posteriors, model, problem)
+        return []
+    return scan_stiffness(replace(rows, function_prior=others))
 
 
 def displaced_sensor_from(
@@ -253,7 +268,7 @@ def displaced_sensor_from(
 
     The posteriors have the readings of the problem in its order; `model` is the answer.
     """
-    if not _is_applicable(problem):
+    if not posteriors or not _is_applicable(problem):
         return None
     sensor_of = sensors(problem.observations)
     evidence_without = max(posterior.evidence for posterior in posteriors)
@@ -273,11 +288,11 @@ def displaced_sensor_from(
     return DisplacedSensor(place, cause, evidence)
 
 
-def _is_applicable(problem: Problem) -> bool:
+def _is_applicable(problem: Problem, at_least: int = 2) -> bool:
     """Whether there are fixed sensors with normal noise, and an equation that relates them."""
     is_normal = problem.likelihood == "gauss"
     has_equation = bool(problem.equation_scales)
-    return is_normal and has_equation and sensors(problem.observations) is not None
+    return is_normal and has_equation and sensors(problem.observations, at_least) is not None
 
 
 def _slopes(model: AbstractFieldModel, problem: Problem) -> Float[np.ndarray, "n c d"]:

@@ -285,11 +285,11 @@ def _predicted_sigma(model, readings: Observations, points):
 def _noise_on_dataset(noise: NoiseModel, values: xr.Dataset) -> dict[str, xr.DataArray]:
     """σ of readings at the points of a dataset, scattered or on a grid, by field."""
     columns = xr.broadcast(*(values[axis] for axis in AXES if axis in values.coords))
-    points = np.stack([_positions(column).ravel() for column in columns], axis=-1)
+    points = np.stack([positions_of(column).ravel() for column in columns], axis=-1)
     return {n: columns[0].copy(data=s.reshape(columns[0].shape)) for n, s in noise(points).items()}
 
 
-def _positions(column: xr.DataArray) -> np.ndarray:
+def positions_of(column: xr.DataArray) -> np.ndarray:
     """The positions of a coordinate as numbers; dates become seconds."""
     return seconds("t", column.to_numpy()) if column.dtype.kind == "M" else column.to_numpy()
 

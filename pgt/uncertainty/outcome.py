@@ -18,6 +18,8 @@ from jaxtyping import Float, Int
 from pgt.core.unknown import named_unknowns
 from pgt.data.splits import Groups, choose_held_out_sensors, sensors
 from pgt.inference.likelihood import misfit_size
+from pgt.inference.linear_gaussian import GaussianPosterior
+from pgt.inference.sensor_effects import Effect
 from pgt.methods.closed_form.band_posterior import (
     GaussianFit,
     errors_without,
@@ -41,8 +43,9 @@ from pgt.training.settings import POSTERIOR_DRAWS, Posterior
 from pgt.uncertainty.contradictions import (
     ContradictedCondition,
     DisplacedSensor,
+    displaced_sensor_from,
     find_contradicted_conditions,
-    find_displaced_sensor,
+    posteriors_of_sensors,
 )
 from pgt.uncertainty.field_error import is_exact, neighbor_groups
 from pgt.uncertainty.laplace import draw_laplace_samples
@@ -112,6 +115,9 @@ class Outcome:
     map_estimate_cost : the cost of the linearized MAP estimate, if that is the answer.
     contradicted_conditions : the conditions that the readings contradict.
     displaced_sensor : the sensor with a wrong clock, position or zero.
+    posterior : the Gaussian model of the readings, if the method has a closed form.
+    posteriors : linear-Gaussian models of the readings at the fit, which judge fixed sensors.
+    effects : the errors of sensors that were taken out of the readings.
     """
 
     fit: Fit
@@ -130,6 +136,9 @@ class Outcome:
     map_estimate_cost: float | None = None
     contradicted_conditions: tuple[ContradictedCondition, ...] = ()
     displaced_sensor: DisplacedSensor | None = None
+    posterior: GaussianFit | None = None
+    posteriors: tuple[GaussianPosterior, ...] = ()
+    effects: tuple[Effect, ...] = ()
 
     @property
     def noise_by_field(self) -> Float[np.ndarray, " c"] | float:
@@ -170,7 +179,7 @@ def with_posterior(outcome: Outcome, task: Task) -> Outcome:
     return replace(outcome, fit=replace(fit, learnt=_coefficient_deviations(samples)))
 
 
-def check_by_sines(fit: Fit, task: Task, noise: float) -> dict:
+def check_by_sines(fit: Fit, task: Task, noise: float, are_sensors_checked: bool = True) -> dict:
     """Contradicted conditions and a displaced sensor, found with sines that approximate the answer.
 
     The result is empty if their approximation error is not small beside the noise, since the sensors
@@ -183,9 +192,11 @@ def check_by_sines(fit: Fit, task: Task, noise: float) -> dict:
         if approximation_error(sines, fit.model, task.problem) > MAX_APPROXIMATION_ERROR * noise:
             return {}
         answer = sines, fit.pde, task.problem, MIN_NODES
+        posteriors = posteriors_of_sensors(*answer) if are_sensors_checked else []
         return {
             "contradicted_conditions": tuple(find_contradicted_conditions(*answer)),
-            "displaced_sensor": find_displaced_sensor(*answer),
+            "displaced_sensor": displaced_sensor_from(posteriors, sines, task.problem),
+            "posteriors": tuple(posteriors),
         }
 
 
@@ -227,6 +238,7 @@ def outcome_of(
         fit, error, left_out_predictions=predictions,
         left_out_residuals=tuple(errors / sigmas for errors, sigmas in left_out),
         deviations_at=deviations_at, noise=posterior.sigma, field_noises=noises, null_space=null_space,
+        posterior=posterior,
         held_out_error_without=None if has_held_out
         else partial(_held_out_error_without, posterior, problem),
     )  # fmt: skip

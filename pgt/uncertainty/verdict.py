@@ -41,6 +41,8 @@ MIN_RESIDUAL_DOUBTED = 0.1
 MIN_ERROR_DOUBTED, MIN_LARGE_ERROR, MAX_EXPLAINED_ERROR = 0.05, 0.2, 0.9
 # Places far from readings are doubted if their stated error exceeds that near readings by this factor.
 MIN_FAR_NEAR_RATIO = 2.0
+# An error of a sensor is doubted beyond this many of the standard deviations that were stated for it.
+MAX_STATED_ERROR = 4.0
 # A sentence names at most this many sensors.
 MAX_SENSORS_NAMED = 5
 
@@ -69,6 +71,7 @@ class Evidence:
         relative to the condition's typical size.
     displaced_sensor : the sensor with a wrong position, clock or zero, or None. It has a `place`, the
         most probable `cause`, and the log-`evidence` that some sensor is wrong.
+    sensor_effects : the errors of sensors that were taken out of the readings.
     cells : the share of the domain that has readings.
     conditions : the kinds of the given conditions.
     likelihood : the likelihood of the readings, as `Training` names it.
@@ -90,6 +93,7 @@ class Evidence:
     relative_residuals: Mapping[str, float] = field(default_factory=dict)
     contradicted_conditions: Sequence[Mapping[str, Any]] = ()
     displaced_sensor: Mapping[str, Any] | None = None
+    sensor_effects: Sequence[Mapping[str, Any]] = ()
     cells: Cells | None = None
     conditions: Sequence[str] = ()
     likelihood: str = "gauss"
@@ -148,6 +152,7 @@ def judge(evidence: Evidence) -> Verdict:
         *_contradicted_conditions(evidence),
         *noise_doubts(contradicted, dict(evidence.fitted.units)),
         *_far_readings(evidence, misfits),
+        *_sensor_errors(evidence),
         *_drifting_sensors(evidence, misfits),
         *_displaced_sensor(evidence),
         *_too_few_held_out(evidence),
@@ -374,10 +379,51 @@ def _drifting_sensors(evidence: Evidence, misfits: pd.DataFrame) -> Doubts:
 
 def _sensor_name(row: Mapping[Any, Any], space: Sequence[str], evidence: Evidence) -> str:
     """The name or place of a sensor, and by how much it reads too high or too low."""
+    gap = _effect_in_words({"kind": "offset", "value": row["offset"]})
+    return f"{_sensor_place(row, space, evidence)}: {row['field']} {gap}"
+
+
+def _sensor_place(row: Mapping[Any, Any], space: Sequence[str], evidence: Evidence) -> str:
     where = ", ".join(f"{axis} = {_position(axis, evidence, row[axis])}" for axis in space)
-    gap = float(row["offset"])
-    side = "high" if gap > 0 else "low"
-    return f"{row.get('sensor') or where}: {row['field']} {number(abs(gap))} too {side}"
+    return row.get("sensor") or where
+
+
+def _sensor_errors(evidence: Evidence) -> Doubts:
+    """A doubt about the sensors whose errors were found, or are far larger than was stated."""
+    space = [axis for axis in evidence.fitted.coords if axis != "t"]
+    wrong = {}
+    for effect in evidence.sensor_effects:
+        if abs(effect["value"]) > MAX_STATED_ERROR * effect["stated"]:
+            wrong.setdefault((tuple(effect["place"]), effect["field"]), []).append(effect)
+    if not wrong:
+        return
+    keys = [dict(zip(space, place, strict=True)) | {"field": name} for place, name in wrong]
+    named = evidence.named(pd.DataFrame(keys)).to_dict("records")
+    names = [
+        f"{_sensor_place(row, space, evidence)}: {row['field']} "
+        + " and ".join(_effect_in_words(effect) for effect in effects)
+        for row, effects in zip(named, wrong.values(), strict=True)
+    ]
+    count = len(names)
+    who = "One sensor reads" if count == 1 else f"{count} sensors read"
+    yield Doubt(
+        "drifting_sensors",
+        f"{who} wrong, if the equation holds ({listed(names[:MAX_SENSORS_NAMED])}): the errors were "
+        "estimated with the field and taken out of the readings. Check these sensors.",
+        {"sensors": count},
+    )
+
+
+def _effect_in_words(effect: Mapping[str, Any]) -> str:
+    """An error of a sensor in words, such as "0.1 too high"."""
+    value, size = float(effect["value"]), number(abs(float(effect["value"])))
+    words = {
+        "offset": f"{size} too {'high' if value > 0 else 'low'}",
+        "drift": f"{'rises' if value > 0 else 'falls'} by {size} per unit of time",
+        "gain": f"changes by {percent(abs(value))} too {'much' if value > 0 else 'little'}",
+        "clock": f"{size} too {'early' if value > 0 else 'late'}",
+    }
+    return words[str(effect["kind"])]
 
 
 def _displaced_sensor(evidence: Evidence) -> Doubts:

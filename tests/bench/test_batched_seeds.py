@@ -8,7 +8,7 @@ import pytest
 import pgt
 from pgt.problem.assembly import assemble
 from pgt.reconstruction.candidates import fit_task
-from pgt_bench.batched_seeds import BatchedSeeds, solve_batched
+from pgt_bench.batched_seeds import solve_batched
 
 SQUARE = pgt.Domain(x=(0, 1), t=(0, 1))
 TRAINING = pgt.Training(optimiser="adam", steps=3, collocation=8, hold_out=0.2, polish=False)
@@ -43,17 +43,3 @@ def test_each_is_what_it_would_be_by_itself(solved):
         alone = np.stack([fit.model.decode(context, point) for point in points])
         np.testing.assert_allclose(result.at(points).u, alone[:, 0], rtol=1e-4)
         assert result.history.step.to_numpy().tolist() == fit.history.step
-
-
-def test_the_gate_is_passed_once(solved):
-    assert solved[1] == ["in", "out"]
-
-
-def test_every_network_has_its_own_readings():
-    together = BatchedSeeds.of([task(0), task(1)])
-    first, second = (problem.observations.points for problem in together.problems)
-    assert not np.array_equal(first, second)
-    first, second = (readings.points for readings in together.held_outs)
-    assert len(first) == len(second) > 0
-    assert not np.array_equal(first, second)
-    assert together.seeds == (0, 1)

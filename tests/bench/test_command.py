@@ -3,9 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from pgt_bench.command import TABLES as COMMANDS
 from pgt_bench.command import bench
-from pgt_bench.experiments import TABLES
 
 
 def command(*words):
@@ -18,18 +16,6 @@ def test_the_command_prints_a_summary(tmp_path):
     assert first.exit_code == again.exit_code == 0, first.output
     assert "heat-20.rbf.seed0" in first.output
     assert len(list((tmp_path / "smoke").glob("*.json"))) == 2
-
-
-@pytest.mark.parametrize("preset", ["smoke", "cpu"])
-def test_untrained_errors_are_labelled_and_others_are_not(preset, monkeypatch):
-    record = {"errors": {"volume": {"overall": {"stacked": 1.0}}}, "seconds": {"all": 2.0}}
-    monkeypatch.setattr("pgt_bench.runner.sweep", lambda todo, _, tell: tell(todo[0], record))
-    said = " ".join(command("heat", "--preset", preset).output.split())
-    is_smoke = preset == "smoke"
-    assert f"preset {preset}" in said
-    assert ("not a comparison" in said) is is_smoke
-    assert ("untrained" in said) is is_smoke
-    assert ("--preset cpu trains them" in said) is is_smoke
 
 
 @pytest.mark.parametrize(
@@ -47,24 +33,6 @@ def test_mistakes_are_messages(words, message, tmp_path, monkeypatch):
     result = command(*words)
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
-
-
-def test_the_zoo_leaves_records_a_table_and_figures(tmp_path):
-    options = ("--problem", "layer", "--problem", "beam", "--method", "rbf,gp", "-o", str(tmp_path))
-    result = command("zoo", *options)
-    assert result.exit_code == 0, result.output
-    assert "| layer | held back |" in result.output
-    written = sorted(path.name for path in tmp_path.iterdir())
-    assert written == [
-        *(f"{name}.{method}.60s.seed0.json" for name in ("beam", "layer") for method in ("gp", "rbf")),
-        "summary.md", "zoo-profile.png",
-    ]  # fmt: skip
-    again = command("zoo", "--stored", "-o", str(tmp_path))
-    assert again.output.split("| problem")[1] == result.output.split("| problem")[1]
-
-
-def test_commands_and_tables_agree():
-    assert list(COMMANDS) == list(TABLES)
 
 
 def test_the_audit_prints_every_data_set():

@@ -6,67 +6,22 @@ The error of each reading from all others, and the kernel chosen by it.
 """
 
 import json
-import sys
 
 import numpy as np
 import pytest
 from scipy.interpolate import RBFInterpolator
 
 import pgt
-from pgt import InputError, datasets
-from pgt.data import Domain, Observations
+from pgt import datasets
+from pgt.data import Observations
 from pgt_bench.interpolation import (
     KERNELS,
-    WIDTHS,
-    best_candidates,
-    first_at_each_place,
     gaussian_process,
     leave_one_out,
-    masked_values,
     monomials,
     rbf,
-    unit_coordinates,
     with_conditions,
 )
-
-
-def test_an_open_axis_goes_from_0_to_1():
-    box = Domain(x=(2, 6), t=(-1, 1))
-    found = unit_coordinates(np.array([[2.0, -1.0], [3.0, 0.0], [6.0, 1.0]]), box)
-    np.testing.assert_allclose(found, [[0, 0], [0.25, 0.5], [1, 1]])
-
-
-def test_a_periodic_axis_is_a_circle_of_circumference_1():
-    ring = Domain(x=(0, 4), t=(0, 1), periodic=("x",))
-    points = np.array([[0.0, 0.3], [4.0, 0.3], [1.0, 0.3], [0.004, 0.3]])
-    found = unit_coordinates(points, ring)
-    assert found.shape == (4, 3)
-    np.testing.assert_allclose(found[0], found[1], atol=1e-15)
-    np.testing.assert_allclose(np.linalg.norm(found[:, :2], axis=1), 1 / (2 * np.pi))
-    np.testing.assert_allclose(found[2], [0, 1 / (2 * np.pi), 0.3], atol=1e-15)
-    assert np.isclose(np.linalg.norm(found[3] - found[0]), 0.001, rtol=1e-4)
-
-
-def test_a_hidden_value_is_not_a_number():
-    given = {"u": [1.0, np.nan], "v": [np.nan, 2.0]}
-    found = masked_values(Observations.from_arrays({"x": [0.0, 1.0]}, given))
-    assert found.dtype == np.float64
-    np.testing.assert_array_equal(found, [[1.0, np.nan], [np.nan, 2.0]])
-
-
-def test_of_a_field_read_twice_at_a_place_the_first_counts():
-    """By field: a place where one field is known may yet say something of another."""
-    places = np.array([[0.5], [0.2], [0.5 + 1e-12], [0.5]])
-    mask = np.array([[True, False], [True, True], [True, True], [False, True]])
-    kept = first_at_each_place(places, mask)
-    assert kept.tolist() == [[True, False], [True, True], [False, True], [False, False]]
-
-
-def test_zero_from_below_is_the_same_place():
-    mask = np.ones((2, 1), bool)
-    assert first_at_each_place(np.array([[-0.0], [0.0]]), mask).sum() == 1
-    ring = Domain(x=(0, 1), periodic=("x",))
-    assert first_at_each_place(unit_coordinates(np.array([[0.0], [1.0]]), ring), mask).sum() == 1
 
 
 def scattered(n):
@@ -93,72 +48,7 @@ def test_the_closed_form_is_leaving_one_out(kernel, smoothing):
     assert found[0, 0] == pytest.approx(np.sqrt(np.mean(np.square(missed))), rel=1e-6)
 
 
-def test_all_products_of_coordinates():
-    found = monomials(np.array([[2.0, 3.0]]), 2)
-    assert found.tolist() == [[1.0, 2.0, 3.0, 4.0, 6.0, 9.0]]
-    assert monomials(np.zeros((4, 3)), 0).shape == (4, 1)
-
-
-def test_each_column_has_the_candidate_with_the_least_error():
-    points, values = scattered(14)
-    both = np.hstack([values, np.random.default_rng(1).normal(size=values.shape)])
-    smoothings, kernels = np.array([0.0, 0.1]), ("cubic", "gaussian")
-    found = best_candidates(points, both, kernels, smoothings)
-    assert found is not None
-    single = [
-        best_candidates(points, both, (kernel,), np.array([smoothing]))
-        for kernel in kernels
-        for smoothing in smoothings
-    ]
-    for column, chosen in enumerate(found):
-        errors = [one[column]["leave_one_out"] for one in single if one is not None]
-        assert chosen["leave_one_out"] == pytest.approx(min(errors))
-        assert chosen["epsilon"] in WIDTHS
-    assert found[0]["leave_one_out"] < found[1]["leave_one_out"]
-
-
-def test_a_spline_has_no_width():
-    points, values = scattered(14)
-    (chosen,) = best_candidates(points, values, ("cubic",), np.zeros(1)) or [None]
-    assert chosen is not None
-    assert (chosen["kernel"], chosen["epsilon"]) == ("cubic", 1.0)
-
-
-def test_readings_on_a_line_determine_no_plane():
-    """With one beside the line there is a plane, but not when that one is left out."""
-    line = np.stack([np.linspace(0, 1, 8), np.zeros(8)], axis=1)
-    beside = np.vstack([line, [[0.5, 1.0]]])
-    for points in (line, beside):
-        values = points[:, :1] ** 2
-        assert best_candidates(points, values, ("cubic",), np.zeros(1)) is None
-        assert best_candidates(points, values, ("linear",), np.zeros(1)) is not None
-
-
-def test_an_error_that_rounding_decides_is_infinite():
-    alike = np.zeros((4, 1))
-    found = leave_one_out(
-        np.zeros((4, 4)), monomials(alike, 0), np.arange(4.0)[:, None], np.array([0.0, 1.0])
-    )
-    assert np.isinf(found[0, 0])
-    # All that is left is the mean of the other three.
-    assert found[1, 0] == pytest.approx(np.sqrt(np.mean((np.arange(4) - 1.5) ** 2)) * 4 / 3)
-
-
 SQUARE = pgt.Domain(x=(0, 1), t=(0, 1))
-THREE = {1: 0.5, 3: 0.7, 5: -0.6}
-CONDITIONS = [pgt.Initial(u="sin(4*pi*x)"), pgt.Dirichlet("x", u=0.0)]
-
-
-def grid_points(field):
-    columns = np.meshgrid(field.t, field.x, indexing="ij")
-    return np.stack([columns[1].ravel(), columns[0].ravel()], axis=1)
-
-
-def error_of(method, readings, truth, **options):
-    coarse = truth.isel(x=slice(0, None, 2), t=slice(0, None, 2))
-    answer = method(readings, SQUARE, grid_points(coarse), **options)
-    exact = coarse.u.to_numpy().ravel()
-    return float(np.linalg.norm(answer.predictions[:, 0] - exact) / np.linalg.norm(exact))
 
 
 def spread_points(n=30, seed=0):
@@ -183,38 +73,7 @@ def test_rbf_is_scipys_with_the_choice_it_reports():
     assert answer.seconds > 0
 
 
-def test_rbf_on_heat():
-    truth = datasets.heat()
-    readings = pgt.sample(truth, 100, seed=0)
-    assert error_of(rbf, readings, truth) < 2e-2
-    known = with_conditions(readings, CONDITIONS, SQUARE)
-    assert error_of(rbf, known, truth, kernel="gaussian") < 3e-3
-    noisy = pgt.sample(datasets.heat(THREE), 100, noise=0.05, seed=0)
-    assert error_of(rbf, noisy, datasets.heat(THREE)) < 0.13
-    assert rbf(noisy, SQUARE, noisy.points, kernel="cubic").chosen["u"]["smoothing"] > 1e-6
-
-
 # --- the Gaussian process -----------------------------------------------------
-
-
-def test_gaussian_process_on_heat():
-    truth = datasets.heat()
-    readings = pgt.sample(truth, 100, seed=0)
-    assert error_of(gaussian_process, readings, truth) < 2e-3
-    known = with_conditions(readings, CONDITIONS, SQUARE)
-    assert error_of(gaussian_process, known, truth, restarts=0) < 2e-4
-    three = datasets.heat(THREE)
-    assert error_of(gaussian_process, pgt.sample(three, 100), three) < 5e-3
-
-
-def test_gaussian_process_finds_the_noise():
-    truth = datasets.heat(THREE)
-    readings = pgt.sample(truth, 100, noise=0.05, seed=0)
-    assert error_of(gaussian_process, readings, truth, noise=True) < 0.06
-    chosen = gaussian_process(readings, SQUARE, readings.points, noise=True).chosen["u"]
-    assert 0.03 < np.sqrt(chosen["noise_variance"]) < 0.08
-    told = pgt.sample(truth, 100, noise=0.05, seed=0, record_noise=True)
-    assert error_of(gaussian_process, told, truth) < 0.06
 
 
 def test_gaussian_process_is_the_textbook_formula():
@@ -233,24 +92,6 @@ def test_gaussian_process_is_the_textbook_formula():
     mean = covariance(where, points) @ np.linalg.solve(matrix, standard)
     expected = mean * values.std() + values.mean()
     np.testing.assert_allclose(answer.predictions[:, 0], expected, rtol=1e-5)
-
-
-def test_complaints_of_the_optimiser_are_kept_and_the_seed_decides():
-    readings = spread_points(12)
-    flat = Observations.from_arrays(
-        readings.points, np.ones((12, 1)), coords=("x", "t"), fields=("u",)
-    )
-    answer = gaussian_process(flat, SQUARE, readings.points, restarts=0)
-    np.testing.assert_allclose(answer.predictions, 1, atol=1e-6)
-    assert any("bound" in text for text in answer.warnings["u"])
-    one, other = (gaussian_process(readings, SQUARE, readings.points, seed=3) for _ in range(2))
-    np.testing.assert_array_equal(one.predictions, other.predictions)
-
-
-def test_without_scikit_learn_it_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.gaussian_process", None)
-    with pytest.raises(InputError, match="pip install scikit-learn"):
-        gaussian_process(spread_points(), SQUARE, np.zeros((1, 2)))
 
 
 # --- both ---------------------------------------------------------------------
@@ -289,22 +130,7 @@ def test_a_periodic_axis_closes(method):
     np.testing.assert_allclose(found, np.sin(2 * np.pi * (ends[:, 0] - 0.35)), atol=1e-2)
 
 
-def test_nonsense_is_refused():
-    readings = spread_points()
-    with pytest.raises(InputError, match="kernel="):
-        rbf(readings, SQUARE, readings.points, kernel="cubical")
-    with pytest.raises(InputError, match="too few"):
-        rbf(readings.take([0, 1]), SQUARE, readings.points)
-    with pytest.raises(InputError, match="restarts=-1"):
-        gaussian_process(readings, SQUARE, readings.points, restarts=-1)
-    for method in (rbf, gaussian_process):
-        with pytest.raises(InputError, match="shape"):
-            method(readings, SQUARE, np.zeros((3, 1)))
-
-
 # ------------------------------------------------------------------------------- given values
-
-SENSOR = Observations.from_arrays({"x": [0.5], "t": [0.5]}, {"u": [1.0]})
 
 
 def test_given_values_become_readings():
@@ -329,42 +155,3 @@ def test_given_values_become_readings():
     for column in (0, 1):
         places = known.points[known.mask[:, column]]
         assert len(np.unique(places, axis=0)) == len(places)
-
-
-def test_faces_of_a_box_and_of_a_period():
-    truth = datasets.taylor_green(x=5, y=5, t=3)
-    box = pgt.Domain(x=(0, 2 * np.pi), y=(0, 2 * np.pi), t=(0, 1))
-    readings = pgt.sample(truth, 4, fields=("u", "v"), seed=0).aligned(("u", "v", "p"))
-    start = pgt.Initial(u="sin(x)*cos(y)", v="-cos(x)*sin(y)")
-    known = with_conditions(readings, [start], box, count=25)
-    on_face = known.points[:, 2] == 0
-    assert on_face.sum() == 25
-    x, y, _ = known.points[on_face].T
-    expected = np.stack([np.sin(x) * np.cos(y), -np.cos(x) * np.sin(y), 0 * x], axis=1)
-    np.testing.assert_allclose(known.values[on_face], expected, atol=1e-14)
-    assert known.hidden_fields == ("p",)
-    ring = pgt.Domain(x=(0, 1), t=(0, 1), periodic=("x",))
-    reading = Observations.from_arrays({"x": [0.5], "t": [0.5]}, {"u": [1.0]}, width={"x": 0.2})
-    closed = with_conditions(reading, [pgt.Initial(u=1.0)], ring, count=4)
-    assert closed.points[:4, 0].tolist() == [0.0, 0.25, 0.5, 0.75]
-    np.testing.assert_allclose(closed.half_width, [[0, 0]] * 4 + [[0.1, 0]])
-
-
-@pytest.mark.parametrize(
-    ("condition", "message"),
-    [
-        (pgt.Neumann("x", u=0.0), "Neumann"),
-        (pgt.Periodic("x"), "Periodic"),
-        (pgt.Initial(u=0.0, u_t=1.0), "u_t"),
-        (pgt.Dirichlet("x", u=pgt.Unknown(1.0)), "u=..."),
-        (pgt.Dirichlet("x", w=0.0), "aligned"),
-    ],
-)
-def test_what_is_no_given_value_is_refused(condition, message):
-    with pytest.raises(InputError, match=message):
-        with_conditions(SENSOR, [condition], SQUARE)
-
-
-def test_too_small_a_count_is_refused():
-    with pytest.raises(InputError, match="count=1"):
-        with_conditions(SENSOR, [pgt.Initial(u=0.0)], SQUARE, count=1)

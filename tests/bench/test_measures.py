@@ -1,7 +1,5 @@
 """What is measured of a fit, on one made by hand."""
 
-import dataclasses
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -38,32 +36,11 @@ def test_the_error_of_training_is_the_mean_square_misfit_of_what_was_read(result
     assert measures.train_error(result, setup) == pytest.approx(np.mean(misfit**2), rel=1e-4)
 
 
-def test_the_predicted_noise_is_compared_where_some_was_added(result, setup):
-    t = np.asarray(setup.observations.points)[:, 1]
-    sigma = np.sqrt(np.mean((0.1 + t) ** 2)) * float(result.model.scaling.spread[0])
-    assert measures.sigma_ratio(result, setup) == {"u": pytest.approx(sigma / 0.3, rel=1e-4)}
-
-
 def test_the_residual_is_the_mean_square_over_points_and_equations(result, setup):
     x = np.linspace(0, 3, 3001)
     rows = (1 - np.cos(x) / 2, 0.5 - np.cos(x), -np.cos(x) / 2)
     expected = np.mean([np.mean(row**2) for row in rows])
     assert measures.mean_square_residual(result, setup) == pytest.approx(expected, rel=0.05)
-
-
-def test_a_long_history_is_thinned_evenly_in_the_logarithm_and_keeps_both_ends(result):
-    steps = list(range(1, 2001))
-    column = [1 / (3 * step) for step in steps]
-    stored = {
-        "step": steps, "held_out": column, "loss": {"data": column}, "weight": {"data": column},
-        "coefficient": {"nu": column},
-    }  # fmt: skip
-    kept = measures.history(dataclasses.replace(result, record={"history": stored}))
-    assert (kept["step"][0], kept["step"][-1]) == (1, 2000)
-    assert len(kept["step"]) <= measures.HISTORY_ROWS
-    assert kept["step"][:5] == [1, 2, 3, 4, 5]
-    assert kept["loss"]["data"][0] == kept["coefficient"]["nu"][0] == 0.33333
-    assert len(kept["held_out"]) == len(kept["weight"]["data"]) == len(kept["step"])
 
 
 def test_flops_of_a_step_are_those_of_its_matrix_products():

@@ -2,11 +2,9 @@
 
 import fresh_python
 import pytest
-from made_records import store_everything
 
 from pgt.core.errors import InputError
 from pgt_bench import results
-from pgt_bench.figures import FIGURES
 from pgt_bench.records import Records
 
 ROOT = fresh_python.ROOT
@@ -16,39 +14,6 @@ STORED = ROOT / "benchmarks" / "results" / "tables"
 
 
 PAGE = ROOT / "docs" / "results.md"
-
-
-@pytest.fixture(scope="module")
-def everything(tmp_path_factory):
-    return store_everything(tmp_path_factory.mktemp("records"))
-
-
-def blank() -> str:
-    return "\n".join(f"<!-- {name}:begin -->old<!-- {name}:end -->" for name in results.SECTIONS)
-
-
-@pytest.mark.slow
-def test_the_page_and_its_figures(everything, tmp_path):
-    page = tmp_path / "results.md"
-    page.write_text(f"before\n{blank()}\nafter", encoding="utf-8")
-    written = results.write(everything, page, tmp_path / "figures")
-    assert [path.stem for path in written] == [*FIGURES, "results"]
-    assert all(path.read_bytes()[1:4] == b"PNG" for path in written[:-1])
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith("before\n")
-    assert text.endswith("\nafter")
-    assert "old" not in text
-    assert all(f"](figures/{name}.png)" in text for name in FIGURES)
-    assert set(results.CAPTIONS) == set(FIGURES)
-    results.write(everything, page, tmp_path / "figures")
-    assert page.read_text(encoding="utf-8") == text, "writing twice changes nothing"
-
-
-def test_without_records_there_are_tables_and_no_figures(tmp_path):
-    page = tmp_path / "results.md"
-    page.write_text(blank(), encoding="utf-8")
-    assert results.write(tmp_path, page, tmp_path / "figures") == [page]
-    assert "![" not in page.read_text(encoding="utf-8")
 
 
 def test_a_page_without_markers_is_refused(tmp_path):

@@ -1,8 +1,5 @@
 """What went wrong, or was stopped, is one line."""
 
-import re
-from pathlib import Path
-
 import pytest
 import typer
 from rich.table import Table
@@ -10,7 +7,6 @@ from rich.table import Table
 import pgt
 from pgt.cli.console import console, mistakes_are_messages, stoppable
 from pgt.cli.interrupt import INTERRUPTED
-from pgt.core.errors import warn_of
 
 
 @pytest.mark.parametrize(
@@ -41,33 +37,6 @@ def test_text_from_users_is_neither_markup_nor_emoji(capsys):
     shown = capsys.readouterr().out
     assert all(text in shown for text in ("field[/b]", "[red]u[/]", caption))
     assert shown.count("dd[/a].toml") == 2
-
-
-def test_everything_that_is_printed_goes_through_one_console():
-    places = [
-        f"{path.name}:{number}"
-        for path in Path(pgt.__file__).parent.rglob("*.py")
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if re.search(r"\b(Console|TextColumn)\(", line) and "markup=False" not in line
-    ]
-    assert not places
-
-
-def test_a_doubt_is_a_line_on_standard_error(capsys):
-    with mistakes_are_messages():
-        warn_of("[bold] points lie outside")
-    assert capsys.readouterr() == ("", "pgt: [bold] points lie outside\n")
-
-
-def test_a_doubt_is_said_once(capsys):
-    with mistakes_are_messages():
-        warn_of("degrees are no lengths")
-        warn_of("a sign was mistaken")
-        warn_of("degrees are no lengths")
-    assert capsys.readouterr().err.splitlines() == [
-        "pgt: degrees are no lengths",
-        "pgt: a sign was mistaken",
-    ]
 
 
 def test_a_bug_is_no_mistake_of_the_user():

@@ -3,14 +3,11 @@
 import shutil
 
 import jax
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import pgt
-from pgt.cli.families import _examples
 from pgt.cli.main import app
-from pgt.families.networks.card import HELD_OUT, SYSTEMS
 
 
 def run(*arguments):
@@ -55,35 +52,6 @@ def test_an_unknown_family_is_named(tmp_path):
     assert "heat" in found.output
 
 
-WRITTEN = """
-import jax.numpy as jnp
-import numpy as np
-import pgt
-from pgt.families.laws.wave_sum_laws import HeatFamily
-
-
-class Slow(HeatFamily):
-    name = "slow"
-
-
-class Quick(HeatFamily):
-    name = "quick"
-"""
-
-
-def test_a_family_in_a_file_of_python_is_trained(quick, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "two_laws.py").write_text(WRITTEN)
-    found = run("two_laws.py:slow", "--steps", 5)
-    assert found.exit_code == 0, found.output
-    assert quick["family"] == "slow"
-    assert (tmp_path / "slow.safetensors").exists()
-    several = run("two_laws.py")
-    assert several.exit_code == 2
-    assert "slow, quick" in several.output
-    assert run("no_file.py").exit_code == 2
-
-
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
     folder = tmp_path_factory.mktemp("drawn")
@@ -107,12 +75,6 @@ def test_a_folder_of_simulations_is_a_family(quick, simulations, equation):
     assert quick["family"] == "simulations"
 
 
-def test_names_may_be_listed_with_blanks(quick, simulations):
-    options = ["--equation", "u_t = diffusivity*u_xx", "--coefficients", " diffusivity, "]
-    found = run(simulations, "-o", simulations / "mine.safetensors", *options)
-    assert found.exit_code == 0, found.output
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -128,20 +90,15 @@ def test_what_is_missing_of_a_folder_is_said(quick, simulations, options, said):
     assert said in " ".join(found.output.split())
 
 
-def test_options_of_a_folder_need_one(tmp_path):
-    found = run("heat", "-o", tmp_path / "mine.safetensors", "--equation", "heat")
-    assert found.exit_code == 2
-    assert "for simulations in a folder" in " ".join(found.output.split())
-
-
-def test_the_figure_shows_other_systems_than_those_of_the_card():
-    trained = pgt.families.shipped("heat")
-    (truth, answer, readings), other = _examples(trained, 2)
-    assert truth.u.dims == answer.u.dims
-    assert len(readings) == 64
-    assert float(((truth.u - answer.u) ** 2).mean() ** 0.5 / truth.u.std()) < 0.3
-    keys = jax.random.split(jax.random.key(trained.card.seed + HELD_OUT), SYSTEMS)
-    held_out = jax.jit(jax.vmap(trained.family.draw))(keys[:64]).values
-    for field in (truth, other[0]):
-        apart = np.abs(np.asarray(held_out)[..., 0] - field.u.to_numpy()).max(axis=(1, 2))
-        assert apart.min() > 1e-3
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "say which equation they solve"),
+        (["--equation", "heta"], "Did you mean 'heat'"),
+        (["--equation", "heat", "--coefficients", "speed"], "speed"),
+        (["--equation", "heat", "--crop", "20"], "write an axis and its number of nodes"),
+    ],
+)
+def test_what_does_not_fit_a_folder_is_one_message(simulations, options, words):
+    found = run(simulations, *options)
+    assert (found.exit_code, words in " ".join(found.output.split())) == (2, True), found.output

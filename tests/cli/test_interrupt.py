@@ -2,7 +2,6 @@
 
 import os
 import pty
-import random
 import select
 import subprocess
 import sys
@@ -12,14 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray as xr
 
-from pgt.cli.interrupt import INTERRUPTED, SHOW_CURSOR, _words, saying
+from pgt.cli.interrupt import INTERRUPTED, SHOW_CURSOR
 
 ROOT = Path(__file__).parents[2]
-# The readings do not obey the equation: how much that matters, rounding decides.
-VERDICTS = (0, 3, 4)
-TIMES = int(os.environ.get("PGT_INTERRUPTS", "2"))
 LONGEST = 300.0  # seconds
 LONGEST_END = 30.0
 START = "from pgt.cli import start; start()"
@@ -91,15 +86,6 @@ def test_whatever_it_is_doing_it_ends(busy, tmp_path):
     assert said.endswith(f"{SHOW_CURSOR}\r\nSo far, so good.\r\n")
 
 
-def test_the_innermost_words_are_said():
-    assert _words[-1]() == "Stopped."
-    with saying(lambda: "outer"):
-        with saying(lambda: "inner"):
-            assert _words[-1]() == "inner"
-        assert _words[-1]() == "outer"
-    assert len(_words) == 1
-
-
 @pytest.fixture(scope="module")
 def run_file(tmp_path_factory):
     """A network and a polish after it, both too long to end before they are interrupted."""
@@ -156,36 +142,3 @@ def check_interrupted(ended, folder):
 def test_an_interrupt_while_compiling(run_file, tmp_path):
     terminal = fit(run_file, tmp_path / "out").look("compile")
     check_interrupted(terminal.interrupt(), tmp_path / "out")
-
-
-@pytest.mark.slow
-def test_at_any_moment_and_resume_continues(run_file, tmp_path):
-    """At random moments of a fit, again and again until it has ended, and then of another one. It ends as
-    one that nobody interrupts."""
-    chance, number, interrupted = random.Random(TIMES), 0, 0
-    whole = fit(run_file, tmp_path / "whole").look()
-    code = whole.process.wait(LONGEST)
-    assert code in VERDICTS, whole.shown
-    while interrupted < TIMES:
-        folder = tmp_path / str(number)
-        terminal = fit(run_file, folder, *(["--resume"] if is_begun(folder) else []))
-        # Any moment, and those when something is first shown of compiling, training and polishing.
-        terminal.look(chance.choice(("", "compile", "data", "cost")), chance.uniform(0.5, 25.0))
-        terminal.look(seconds=chance.uniform(0.0, 1.0))
-        if terminal.process.poll() is None:
-            check_interrupted(terminal.interrupt(), folder)
-            interrupted += 1
-        else:
-            check_finished(terminal, folder, code)
-            number += 1
-    folder = tmp_path / str(number)
-    check_finished(
-        fit(run_file, folder, *(["--resume"] if is_begun(folder) else [])).look(), folder, code
-    )
-
-
-def check_finished(terminal, folder, code):
-    assert terminal.process.wait(LONGEST) == code, terminal.shown
-    found, whole = (xr.load_dataset(f / "field.nc").u for f in (folder, folder.parent / "whole"))
-    np.testing.assert_array_equal(found, whole)
-    assert not list(folder.rglob(".*"))

@@ -1,4 +1,4 @@
-"""The command line: fast help, its version, commands of other packages, and every public name."""
+"""The command line: fast help, commands of other packages, and every public name."""
 
 from importlib.metadata import EntryPoint, EntryPoints
 
@@ -69,31 +69,7 @@ def test_a_command_that_cannot_be_loaded_is_named(offered):
     assert found.exception is None or isinstance(found.exception, SystemExit)
 
 
-def test_a_package_cannot_replace_a_command(offered):
-    offered(fit="pgt_bench.command:bench")
-    assert invoke("--help").output.count("│ fit ") == 1
-    assert "audit" not in invoke("fit", "--help").output
-
-
-def test_other_packages_are_looked_for_only_where_they_matter(monkeypatch):
-    def search(**_):
-        raise AssertionError("looked for commands of other packages")
-
-    monkeypatch.setattr(main, "entry_points", search)
-    assert invoke("--version").exit_code == 0
-    assert invoke("check", "--help").exit_code == 0
-
-
 # ------------------------------------------------------------------------------- names
-
-
-def test_version():
-    assert invoke("--version").output == f"pgt {pgt.__version__}\n"
-
-
-def test_the_module_is_the_command():
-    found = fresh_python.run("-m", "pgt", "--version")
-    assert (found.returncode, found.stdout) == (0, f"pgt {pgt.__version__}\n")
 
 
 @pytest.mark.parametrize("arguments", [("fit",), ("pretrain", "heat", "--seed", "one"), ("x",)])

@@ -1,15 +1,9 @@
 """Commands around a run file: mistakes in one message, and how to go on."""
 
-import shlex
-from pathlib import Path
-
-import numpy as np
 import pytest
-import xarray as xr
 from typer.testing import CliRunner
 
 from pgt.cli import app
-from pgt.cli.runs import _again
 
 
 def command(*words):
@@ -53,7 +47,7 @@ def test_brackets_in_the_names_of_files_are_no_markup(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     made = command("init", "u_t = nu*u_xx", "--from", folder / "[b]r.csv", "-o", run)
     assert made.exit_code == 0, made.output
-    checked = command("check", "--quick", "dd[/a].toml")
+    checked = command("check", "dd[/a].toml")
     assert checked.exit_code == 0, checked.output
     for text in ("dd[/a].toml", "[b]r.csv"):
         assert text in "".join(checked.output.split())
@@ -63,15 +57,6 @@ def test_brackets_in_the_names_of_files_are_no_markup(tmp_path, monkeypatch):
         assert "[/a]" in refused.output
 
 
-def test_the_command_that_continues_a_run_has_all_that_was_said():
-    again = _again(Path("my run.toml"), Path("out"), ["model={name='siren'}"], 2.5, 4)
-    assert shlex.split(again) == [
-        "pgt", "fit", "my run.toml", "-o", "out", "--resume", "--set", "model={name='siren'}",
-        "--seconds", "2.5", "--folds", "4",
-    ]  # fmt: skip
-    assert _again(Path("a.toml"), Path("b"), [], None, None) == "pgt fit a.toml -o b --resume"
-
-
 def test_init_does_not_overwrite(tmp_path):
     path = tmp_path / "run.toml"
     path.write_text("mine")
@@ -79,13 +64,3 @@ def test_init_does_not_overwrite(tmp_path):
     assert result.exit_code == 2
     assert "exists already" in said(result)
     assert path.read_text() == "mine"
-
-
-def test_compare_says_every_error_of_a_field(tmp_path):
-    truth = xr.Dataset({"u": ("x", np.array([3.0, 4.0]))}, {"x": [0.0, 1.0]})
-    truth.to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
-    (truth.assign(u=("x", np.array([3.0, 4.5])))).to_netcdf(tmp_path / "b.nc", engine="h5netcdf")
-    result = command("compare", tmp_path / "a.nc", tmp_path / "b.nc")
-    assert result.exit_code == 0, result.output
-    for number in ("1.000e-01", "3.536e-01", "5.000e-01"):
-        assert number in result.output

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import scipy.io
-import xarray as xr
 from logger_files import ROWS, T, workbook
 
 X, TIMES = (0.1, 0.5), (0.0, 60.0, 120.0)
@@ -57,30 +56,6 @@ X0\t0.0000000000000000E+0\t0.0000000000000000E+0\t
 Delta_X\t60.000000\t60.000000\t
 ***End_of_Header***\t\t\t
 t\tT@x=0.1\tT@x=0.5\tComment"""
-COMSOL = "% Model:              rod.mph\n% Length unit:        mm\n"
-
-
-def _ragged(path):
-    """Readings one after another, and whose each is."""
-    data = {
-        "T": ("obs", [row[2] for row in ROWS], {"units": "degC"}),
-        "time": ("obs", [row[1] for row in ROWS], {"units": START}),
-        "station": ("obs", np.array([0, 1] * 3, np.int32), {"instance_dimension": "stations"}),
-        "x": ("stations", list(X), {"units": "m"}),
-    }
-    xr.Dataset(data).to_netcdf(path, engine="h5netcdf")
-
-
-def _counted(path):
-    """Readings station by station, and how many each has."""
-    rows = sorted(ROWS)
-    data = {
-        "T": ("obs", [row[2] for row in rows], {"units": "degC"}),
-        "time": ("obs", [row[1] for row in rows], {"units": START}),
-        "row_size": ("stations", np.array([3, 3], np.int32), {"sample_dimension": "obs"}),
-        "x": ("stations", list(X), {"units": "m"}),
-    }
-    xr.Dataset(data).to_netcdf(path, engine="h5netcdf")
 
 
 def _table() -> dict[str, Any]:
@@ -96,55 +71,14 @@ def _two_columns():
     return workbook(("Log", rows))
 
 
-def _merged():
-    rows = [["Rod 3", None, None], ["Date", "Temperature", None], [None, "x=0.1 m", "x=0.5 m"]]
-    rows += [["", "°C", "°C"]]
-    return workbook(
-        ("Log", rows + [[datetime.datetime(2024, 3, 12, 10, n), *pair] for n, pair in enumerate(T)])
-    )
-
-
 def _structure(path):
     x, t, readings = (np.array(column) for column in zip(*ROWS, strict=True))
     scipy.io.savemat(path, {"rod": {"x": x, "t": t, "raw": {"T": readings}}, "note": "text"})
 
 
-CELSIUS = {"T": "Deg C", "t": START}
 INSTRUMENTS = {
-    "a logger of Campbell, depths in the names": Instrument(
-        '"TOA5","CR1000X","1234"\n"TIMESTAMP","RECORD","BattV_Avg","T_0.1m_Avg","T_0.5m_Avg"\n'
-        + wide('"TS","RN","Volts","Deg C","Deg C"\n"","","Avg","Avg","Avg"',
-               f'"{DAY} {{stamp}}",{{n}},12.6,{{a}},{{b}}'),
-        "dat", CELSIUS | {"x": "m"},
-    ),
-    "HOBO, with a zone in the heading": Instrument(
-        '"Plot Title: rod"\n' + wide(
-            '"#","Date Time, GMT+01:00","Temp, °C (S/N: 1, LBL: x=0.1)","Temp, °C (S/N: 2, LBL: x=0.5)"',
-            "{n},03/12/2024 {stamp} AM,{a},{b}", "\n4,03/13/2024 11:00:00 AM,,",
-            ("11:00:00", "11:01:00", "11:02:00")),
-        units={"T": "°C", "t": START},
-    ),
-    "Agilent, milliseconds behind a colon": Instrument(
-        "Name:,rod\n\n" + wide("Scan,Time,101 <x=0.1> (C),Alarm 101,102 <x=0.5> (C),Alarm 102",
-                               f"{{n}},{DAY} {{stamp}}:000,{{a}},0,{{b}},0"),
-        units={"T": "degC", "t": START},
-    ),
-    "LabVIEW": Instrument(wide(LVM, "{t}\t{a}\t{b}\t"), "lvm"),
     "numpy.savetxt": Instrument(long("# rod 3\n# x t T", "{x:.9e} {t:.9e} {T:.9e}"), "txt"),
-    "numpy.savetxt with commas": Instrument(long("# x [m],t [s],T", "{x},{t},{T}"), units={"t": "s"}),
     "Fortran": Instrument(long("   x     t     T", " {x}D+00 {t}D+00 {T}D+00"), "dat"),
-    "names with blanks": Instrument(
-        long("Position [m]   Elapsed time [s]   Temp [deg C]", "{x}   {t}   {T}"), "txt", {"x": "m"},
-    ),
-    "COMSOL, a column per instant": Instrument(
-        COMSOL + "% X               T (K) @ t=0     T (K) @ t=60    T (K) @ t=120\n"
-        + "".join(f"{1e3 * x:<18g}{'     '.join(str(p[k]) for p in T)}\n" for k, x in enumerate(X)),
-        "txt", {"x": "mm", "T": "K"},
-    ),
-    "COMSOL, a column per point": Instrument(
-        wide("% Time (s)   Temperature (K), Point: (0.1, 0)   Temperature (K), Point: (0.5, 0)",
-             "{t}   {a}   {b}"), "txt", {"t": "s", "T": "K"},
-    ),
     "OpenFOAM": Instrument(
         wide("# Probe 0 (0.1 0 0)\n# Probe 1 (0.5 0 0)\n#  Probe  0  1\n#  Time", " {t} {a} {b}"), "dat",
     ),
@@ -155,30 +89,11 @@ INSTRUMENTS = {
         long("Node Number\tX Location (m)\tTime (s)\tTemperature (°C)", "{n}\t{x}\t{t}\t{T}"),
         "txt", {"x": "m", "t": "s", "T": "°C"},
     ),
-    "a buoy": Instrument(
-        long("#YY  MM DD hh mm DEPTH WTMP\n#yr  mo dy hr mn m degC", "2024 03 12 {stamp} {x} {T}",
-             ("10 00", "10 01", "10 02")),
-        "txt", {"T": "degC", "t": START},
-    ),
     "the archive of a survey": Instrument(
         long("# WARNING\nagency\tsite\tdatetime\tx\tvalue\n5s\t15s\t20d\t6n\t14n",
              f"USGS\t0673\t{DAY} {{stamp}}\t{{x}}\t{{T}}"), "txt", {"t": START},
     ),
-    "dates without marks": Instrument(
-        long("time;x;T", "20240312{stamp};{x};{T}", ("100000", "100100", "100200")), units={"t": START},
-    ),
-    "months by name": Instrument(
-        long("time;x;T", "12. März 2024 {stamp};{x};{T}"), units={"t": START},
-    ),
-    "a heading after every restart": Instrument(
-        long("x,t,T", "{x},{t},{T}").replace("\n0.1,60.0", "\nx,t,T\n0.1,60.0"),
-    ),
-    "comments among the rows": Instrument(
-        long("x,t,T", "{x},{t},{T}").replace("\n0.1,60.0", "\n% moved\n// back\n! on\n0.1,60.0"),
-    ),
-    "columns of the same name that nobody reads": Instrument(long("x,t,T,flag,flag", "{x},{t},{T},0,0")),
     "Excel, a date and a time": Instrument(_two_columns, "xlsx", {"x": "m", "T": "°C", "t": START}),
-    "Excel, merged cells": Instrument(_merged, "xlsx", {"x": "m", "T": "°C", "t": START}),
     "a structure of MATLAB": Instrument(_structure, "mat"),
     "Parquet with dates": Instrument(
         lambda path: pd.DataFrame(_table()).to_parquet(path), "parquet",
@@ -187,8 +102,6 @@ INSTRUMENTS = {
     "NPZ with dates": Instrument(
         lambda path: np.savez(path, **_table()), "npz", {"x": "m", "T": "degC", "t": START},
     ),
-    "stations by index": Instrument(_ragged, "nc", {"x": "m", "T": "degC", "t": START}),
-    "stations by count": Instrument(_counted, "nc", {"x": "m", "T": "degC", "t": START}),
 }  # fmt: skip
 
 

@@ -92,13 +92,6 @@ LOGGERS = {
         {"a.csv": long("x;t;T", "{x};{t};{T}").replace(".", ",")},
         ROWS, "semicolons, decimal commas",
     ),
-    "tabs and decimal commas": File(
-        {"a.txt": commas(long("x\tt\tT", "{x}\t{t}\t{T}", rows=HIDDEN))},
-        HIDDEN, "tabs, decimal commas",
-    ),
-    "aligned by spaces": File(
-        {"a.dat": commas(long("   x     t     T", "  {x}  {t}   {T}"))}, ROWS, "spaces, decimal commas",
-    ),
     "units in brackets": File(
         {"a.csv": long("x [m],t [s],T [°C]", "{x},{t},{T}")},
         ROWS, "commas", units={"x": "m", "t": "s", "T": "°C"},
@@ -114,10 +107,6 @@ LOGGERS = {
         {"a.csv": long("x;t;T\n[m];[s];[°C]", "{x};{t};{T}")},
         ROWS, "semicolons, units in a row of their own", units={"x": "m", "t": "s", "T": "°C"},
     ),
-    "quantity over unit": File(
-        {"a.csv": long("x / m;t / s;T / °C", "{x};{t};{T}")},
-        ROWS, "semicolons", units={"x": "m", "t": "s", "T": "°C"},
-    ),
     "a preamble": File(
         {"a.csv": PREAMBLE + commas(long("x;t;T", "{x};{t};{T}"))},
         ROWS, "semicolons, 4 lines above the heading, decimal commas",
@@ -128,9 +117,6 @@ LOGGERS = {
         f"t in {STAMPED}",
         {"columns": {"t": "TIMESTAMP"}, "sensors": "positions.csv"},
         {"x": "m", "t": STAMPED, "T": "Deg C"}, ORIGIN,
-    ),
-    "comments and Windows line ends": File(
-        {"a.csv": "# rod 3\r\n#\r\n" + long("x,t,T", "{x},{t},{T}", end="\r\n")}, ROWS, "commas",
     ),
     "gzip": File(
         {"a.csv.gz": gzip.compress(long("x,t,T", "{x},{t},{T}").encode(), mtime=0)},
@@ -143,9 +129,6 @@ LOGGERS = {
     "UTF-16": File(
         {"a.txt": long("x [m]\tt [s]\tT [°C]", "{x}\t{t}\t{T}").encode("utf-16")},
         ROWS, "UTF-16, tabs", units={"x": "m", "t": "s", "T": "°C"},
-    ),
-    "UTF-8 with a mark": File(
-        {"a.csv": long("x;t;T", "{x};{t};{T}").encode("utf-8-sig")}, ROWS, "semicolons",
     ),
     "places in the heading": File(
         {"a.csv": wide(PLACED)}, ROWS,
@@ -176,13 +159,6 @@ LOGGERS = {
         },
         sorted(ROWS), "2 files, semicolons, 1 line above the heading", units={"x": "m"},
     ),
-    "one stamped file per sensor, named in a table": File(
-        {
-            f"TC{n + 1}.csv": wide("Time;T", values=[(pair[n],) for pair in T]) for n in range(2)
-        } | {"positions.csv": POSITIONS},
-        sorted(ROWS), f"2 files, semicolons, decimal commas, 3 time stamps, t in {STAMPED}",
-        AT | {"sensors": "positions.csv"}, {"x": "m", "t": STAMPED}, ORIGIN,
-    ),
     "dates with points": File(
         {"a.csv": wide(PLACED, date="12.03.2024 ")}, ROWS,
         f"semicolons, decimal commas, 2 sensors, 3 time stamps, t in {STAMPED}",
@@ -203,21 +179,9 @@ LOGGERS = {
         {"a.csv": wide(PLACED, date="01/02/2024 ")}, options=AT,
         message=r"'01/02/2024 10:00:00' may have the day or the month first. Say which: .*day first",
     ),
-    "minutes since a moment": File(
-        {"a.csv": long("x [m],t [minutes since 2024-03-12 10:00],T", "{x},{t},{T}",
-                       rows=[(x, t / 60, T) for x, t, T in ROWS])},
-        ROWS, f"commas, t converted from minutes to s, t in {STAMPED}",
-        {"units": {"t": "s"}}, {"x": "m", "t": STAMPED}, ORIGIN,
-    ),
     "sentinels": File(
         {"a.csv": wide(PLACED, values=(T[0], (22.25, -9999), T[2]))}, HIDDEN,
         f"semicolons, decimal commas, 2 sensors, 3 time stamps, 1 sentinel hidden, t in {STAMPED}",
-        AT, {"x": "m", "t": STAMPED}, ORIGIN,
-    ),
-    "words in place of readings": File(
-        {"a.csv": wide(PLACED, values=(T[0], (22.25, "OVER"), T[2]))}, HIDDEN,
-        "semicolons, decimal commas, 2 sensors, 3 time stamps, 1 word in place of readings hidden, "
-        f"t in {STAMPED}",
         AT, {"x": "m", "t": STAMPED}, ORIGIN,
     ),
     "a thousand or a decimal": File(

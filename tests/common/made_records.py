@@ -52,10 +52,6 @@ def store(folder: Path, run: experiments.Run, record: dict) -> None:
     path.write_text(json.dumps(record), encoding="utf-8")
 
 
-def a_run(method="pinn") -> experiments.Run:
-    return next(r for r in Records(Path()).runs("wake") if r.method == method)
-
-
 def store_everything(folder: Path) -> Path:
     """A record for every run of every table and seed; seeds differ in the study of kernels alone."""
     shown = Records(folder)

@@ -1,10 +1,7 @@
 """Records of a zoo that nobody ran: every method on every problem, errors from its name."""
 
-import numpy as np
-
 from pgt_bench.stored import write_record
 from pgt_bench.zoo.catalogue import ALL
-from pgt_bench.zoo.methods import METHODS, OURS
 
 
 def record(problem: str, method: str, error: float | None, **more) -> dict:
@@ -21,15 +18,3 @@ def record(problem: str, method: str, error: float | None, **more) -> dict:
 def write(folder, records) -> None:
     for index, one in enumerate(records):
         write_record(folder / f"{index}.json", one)
-
-
-def whole_zoo() -> list[dict]:
-    draw = np.random.default_rng(0)
-    found = []
-    for problem in ALL:
-        for method in METHODS:
-            error = float(10 ** draw.uniform(-5, -1)) * (0.1 if method == OURS else 1)
-            said = {"value": error * float(10 ** draw.normal(0, 0.3)), "low": None, "high": None}
-            more = {"stated": said} if method == OURS else {}
-            found.append(record(problem, method, error, **more))
-    return found

@@ -1,15 +1,13 @@
 """Tables have the keys that the classes have as arguments."""
 
-import dataclasses
 import inspect
 from typing import get_args
 
 import pytest
-from pydantic import ValidationError
 from run_files import sections_in
 
 import pgt
-from pgt.config.derive import chosen, section_of
+from pgt.config.derive import chosen
 from pgt.core.registry import parts
 
 ZOO = sorted(n for n, e in parts("equation").items() if e.__module__.startswith("pgt."))
@@ -42,19 +40,3 @@ def test_models_have_the_options_of_their_classes():
         section = table_of("model", name)
         arguments = set(inspect.signature(section.builds).parameters)
         assert set(section.model_fields) - {"name"} == arguments - {"scaling", "seed", "domain"}
-
-
-def test_training_has_the_settings_of_its_class():
-    section = section_of(pgt.Training)
-    assert set(section.model_fields) == {f.name for f in dataclasses.fields(pgt.Training)}
-    for kind in ("sampler", "weighting", "optimiser"):
-        for name, part in parts(kind).items():
-            arguments = inspect.signature(part).parameters
-            assert set(table_of(kind, name).model_fields) - {"name"} == set(arguments)
-
-
-def test_a_free_wall_needs_no_field_and_others_do():
-    free = section_of(pgt.Traction, "condition", "traction").model_validate({"kind": "traction"})
-    assert not free.model_extra
-    with pytest.raises(ValidationError, match="field and its value are missing"):
-        section_of(pgt.Neumann, "condition", "neumann").model_validate({"kind": "neumann"})

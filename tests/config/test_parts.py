@@ -9,9 +9,7 @@ from run_files import HEAT, build_all, loader
 
 import pgt
 from pgt.config import load_run
-from pgt.config.condition_text import Curve
-from pgt.config.parts import Builder, Parts
-from pgt.config.template import template
+from pgt.config.parts import Parts
 from pgt.core.errors import InputError
 from pgt.io import Columns
 
@@ -69,34 +67,6 @@ def _problem(parts):
     return parts.observations, parts.pde, parts.domain
 
 
-def test_without_time_a_flow_is_steady(load):
-    flow = template("navier_stokes")
-    assert build_all(load(flow)).pde.coords == ("x", "y", "t")
-    steady = flow.replace('["x", "y", "t"]', '["x", "y"]').replace("t = [0, 20]\n", "")
-    steady = steady.replace(", t = 50}", "}")
-    assert build_all(load(steady)).pde.coords == ("x", "y")
-    with pytest.raises(InputError, match="has the coordinates x, y, but"):
-        build_all(load(flow.replace("viscosity = 0.01", "viscosity = 0.01\nsteady = true")))
-
-
-def test_the_dimension_follows_the_domain(load):
-    text = template("heat").replace('["x", "t"]', '["x", "y", "t"]')
-    text = text.replace("[domain]", "[domain]\ny = [0, 1]")
-    assert build_all(load(text)).pde.coords == ("x", "y", "t")
-    with pytest.raises(
-        InputError, match=r"run.toml, line 21, pde: the equation has the coordinates x"
-    ):
-        build_all(load(text.replace('name = "heat"', 'name = "heat"\ndimension = 1')))
-
-
-def test_the_field_of_an_equation_bears_the_name_of_its_readings(load):
-    text = template("heat").replace('fields = ["u"]', 'fields = ["T"]')
-    named = text.replace('name = "heat"', 'name = "heat"\nfields = ["T"]')
-    assert build_all(load(named)).pde.fields == ("T",)
-    with pytest.raises(InputError, match=r'has no field \'T\'.*fields = \["T"\] in \[pde\]'):
-        build_all(load(text))
-
-
 SHAPED = """
 [observations]
 file = "sensors.csv"
@@ -125,21 +95,6 @@ def shaped(folder, hole=HOLE, wall="inner", reading="0.5,0.5,1"):
     return Parts(load_run(folder / "run.toml"))
 
 
-def test_a_shape_and_conditions_on_its_walls(tmp_path):
-    parts = shaped(tmp_path)
-    assert parts.domain.shape == pgt.shapes.Disk(name="outer") - pgt.shapes.Disk(
-        radius=0.3, name="inner"
-    )
-    assert parts.conditions[0].wall == "inner"
-    assert len(parts.observations) == 2
-
-
-def test_a_shape_from_a_file_beside_the_run_file(tmp_path):
-    (tmp_path / "hole.wkt").write_text("POLYGON ((0 0, 0.2 0, 0.2 0.2, 0 0))")
-    parts = shaped(tmp_path, '{kind = "file", path = "hole.wkt", name = "inner"}')
-    assert abs(parts.domain.volume - (np.pi - 0.02)) < 1e-3
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -161,17 +116,6 @@ def test_mistakes_in_a_shape_name_file_line_and_key(tmp_path, given, words):
     with pytest.raises(InputError, match=words) as refused:
         build()
     assert str(refused.value).startswith(str(tmp_path / "run.toml"))
-
-
-@pytest.fixture(scope="module")
-def builder(tmp_path_factory):
-    return Builder(loader(tmp_path_factory.mktemp("run"))(HEAT), dict, lambda: ({}, {}))
-
-
-def test_a_table_of_values_becomes_two_arrays(builder):
-    curve = Curve.model_validate({"at": [0, 1], "values": [2, 3]})
-    at, values = builder._value((curve,))[0]
-    np.testing.assert_array_equal([at, values], [[0, 1], [2, 3]])
 
 
 RUN_IN_MM = """
@@ -203,26 +147,6 @@ def pde_of(tmp_path):
 def test_an_amount_is_converted_to_the_units_of_the_run(pde_of):
     pde = pde_of(HEAT_OF_T + 'diffusivity = "1.2e-5 m^2/s"')
     assert pde.diffusivity == pytest.approx(1.2e-5 * 1e6 * 60, rel=1e-12)
-
-
-def test_number_and_unit_may_stand_in_a_table(pde_of):
-    pde = pde_of(HEAT_OF_T + 'diffusivity = {value = 1.2e-5, units = "m^2/s"}')
-    assert pde.diffusivity == pytest.approx(720.0, rel=1e-12)
-    with pytest.raises(InputError, match=r"line 13.*has to be in 'm2 s-1'"):
-        pde_of(HEAT_OF_T + 'diffusivity = {value = 3, units = "m/s"}')
-
-
-def test_unknowns_begin_and_end_at_amounts(pde_of):
-    given = '{unknown = true, initial = "1e-5 m^2/s", bounds = ["1e-6 m^2/s", "1e-4 m^2/s"]}'
-    node = pde_of(HEAT_OF_T + f"diffusivity = {given}").diffusivity
-    assert float(node.value) == pytest.approx(600.0, rel=1e-6)
-    assert node.bounds == pytest.approx((60.0, 6000.0))
-
-
-def test_coefficients_of_a_text_are_converted_by_what_they_hold(pde_of):
-    pde = pde_of('equations = ["T_t = k*T_xx + q"]\nk = "1.2e-5 m^2/s"\nq = "2 K/s"')
-    assert pde.coefficients["k"] == pytest.approx(720.0)
-    assert pde.coefficients["q"] == pytest.approx(120.0)
 
 
 @pytest.mark.parametrize(
@@ -276,11 +200,6 @@ def test_dates_count_as_the_readings_do(parts_of, t):
     low, high = parts.domain.bounds("t")
     assert (low, high) == pytest.approx((-6 * 3600, (7 * 24 - 6) * 3600))  # from the first reading
     parts.observations.check_inside(parts.domain)
-
-
-def test_they_are_in_the_unit_and_from_the_moment_asked_for(parts_of):
-    parts = parts_of(DAYS, 'units = {t = "d since 2024-02-29"}')
-    assert tuple(parts.domain.bounds("t")) == pytest.approx((1.0, 8.0))
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,14 @@
 """Run files to start from."""
 
 import re
-import tomllib
 
 import fresh_python
 import pytest
 from run_files import build_all, loader
 
 from pgt import InputError
-from pgt.config.template import obstacle, template
+from pgt.config.template import template
 from pgt.core.registry import parts
-from pgt.physics.pde import About
 
 ZOO = sorted(n for n, e in parts("equation").items() if e.__module__.startswith("pgt."))
 
@@ -52,52 +50,6 @@ def test_templates_of_nonsense(load):
         template("u_t = = 1")
     with pytest.raises(InputError):
         template([])
-
-
-@pytest.mark.parametrize(("pde", "shape"), [("poisson", "disk"), ("navier_stokes", "polygon")])
-def test_a_run_file_begins_with_an_obstacle(pde, shape, tmp_path):
-    text = template(pde, shape)
-    assert f'kind = "{shape}"' in text
-    assert "\n[domain.shape]\n" in text
-    assert "#[domain.shape]" in template(pde)
-    assert "domain.shape" not in template("heat")
-
-
-def test_a_shape_that_does_not_fit_is_refused():
-    with pytest.raises(InputError, match="no shape called 'dsk'; did you mean 'disk'"):
-        template("poisson", "dsk")
-    with pytest.raises(InputError, match="a ball does not fit the axes x, y"):
-        template("poisson", "ball")
-
-
-def test_equations_are_not_named_by_their_axes():
-    with pytest.raises(InputError, match="'navier_stokes_2d'; did you mean 'navier_stokes'"):
-        template("navier_stokes_2d")
-
-
-WIDE = About("lap(u) = 0", box={"x": (0, 4), "y": (1, 3)})
-
-
-def test_an_obstacle_is_scaled_into_the_box():
-    shape = tomllib.loads(obstacle(WIDE, "disk"))["domain"]["shape"]
-    assert shape["kind"] == "outside"
-    disk = {"kind": "disk", "centre": [2, 2], "radius": 0.3, "name": "obstacle"}
-    assert shape["shape"] == disk
-    corners = tomllib.loads(obstacle(WIDE, "polygon"))["domain"]["shape"]["shape"]["corners"]
-    assert corners == [[1.8, 1.8], [2.2, 1.8], [2, 2.2]]
-
-
-def test_one_that_nobody_asked_for_is_switched_off():
-    assert tomllib.loads(obstacle(WIDE, None)) == {}
-    assert '#shape = {kind = "disk"' in obstacle(WIDE, None)
-    assert obstacle(About("u_t = u_xx", box={"x": (0, 1), "t": (0, 1)}), None) == ""
-
-
-def test_one_that_does_not_fit_is_refused():
-    with pytest.raises(InputError, match="no shape called 'dsk'; did you mean 'disk'"):
-        obstacle(WIDE, "dsk")
-    with pytest.raises(InputError, match="a ball does not fit the axes x, y"):
-        obstacle(WIDE, "ball")
 
 
 def test_a_template_names_the_models_in_a_new_process(tmp_path):

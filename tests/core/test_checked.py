@@ -5,17 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-import optax
 import pandas as pd
 import pytest
 import xarray as xr
 
 import pgt
 from pgt.core.arguments import Count, Limits, OneOf, PartOf, Positive, Share
-from pgt.core.checked import REFUSED, checked, is_record, read, required, shown, wanted
+from pgt.core.checked import REFUSED, checked, read, wanted
 from pgt.core.errors import InputError
 
 
@@ -90,37 +87,6 @@ def test_what_does_not_fit_is_refused(hint, value):
     assert read(hint, value) is REFUSED
 
 
-def test_a_number_that_jax_traces_passes():
-    seen = []
-    jax.make_jaxpr(lambda value: seen.append(read(Positive, value) is value))(-1.0)
-    assert seen == [True]
-    array = jnp.asarray(0.5)
-    assert read(Positive, array) is array
-    assert read(Positive, jnp.asarray(-0.5)) is REFUSED
-
-
-@checked
-def sow(seeds: Count, /, *beds: str, deep: bool = False, **depths: Positive):
-    return seeds, beds, deep, depths
-
-
-def test_every_kind_of_argument_is_read():
-    assert sow(2.0, "a", "b", deep=True, a=1.5) == (2, ("a", "b"), True, {"a": 1.5})
-    for call, message in (
-        (lambda: sow("a"), r"sow\(seeds='a'\): seeds must be a whole number from 1 up"),
-        (lambda: sow(1, 2), r"sow\(beds=2\): beds must be text"),
-        (lambda: sow(1, deep=0), r"deep must be True or False"),
-        (lambda: sow(1, a=-1.0), r"sow\(a=-1.0\): a must be a number above 0"),
-    ):
-        with pytest.raises(InputError, match=message):
-            call()
-
-
-def test_a_missing_argument_is_left_to_python():
-    with pytest.raises(TypeError, match="missing 1 required positional argument"):
-        sow()
-
-
 def test_classes_of_every_kind_are_checked_once():
     @checked
     @checked
@@ -136,30 +102,6 @@ def test_classes_of_every_kind_are_checked_once():
     for make in (Bed, Row):
         with pytest.raises(InputError, match=rf"{make.__name__}\(\w+='a'\)"):
             make("a")
-
-
-def test_a_part_that_needs_more_than_its_name_says_so():
-    with pytest.raises(
-        InputError, match=r"'heat' needs its diffusivity: write pgt.Heat\(diffusivity="
-    ):
-        read(pgt.extend.AbstractPDE, "heat")
-
-
-def test_a_long_value_is_shown_by_its_type():
-    class Mute:
-        def __repr__(self):
-            raise RuntimeError
-
-    assert (shown(np.zeros((9, 9))), shown(Mute()), shown(2.5)) == ("<ndarray>", "<Mute>", "2.5")
-
-
-def test_an_array_is_a_pair_where_it_has_two_numbers():
-    pair = tuple[Positive, Positive]
-    for given in (np.array([1.0, 2.0]), jnp.array([1, 2]), xr.DataArray([1.0, 2.0])):
-        assert read(pair, given) == (1.0, 2.0)
-    assert read(pair, np.array([2**62])) is REFUSED
-    assert read(pair, np.array([])) is REFUSED
-    assert read(pair, np.array([-1.0, 2.0])) is REFUSED
 
 
 @pytest.mark.parametrize(
@@ -197,17 +139,3 @@ def test_an_array_is_a_pair_where_it_has_two_numbers():
 )
 def test_a_hint_in_words(hint, value, words):
     assert wanted(hint, value) == words
-
-
-def test_names_of_parts_stand_beside_what_may_be_written_for_them():
-    hint = Annotated[str, PartOf("optimiser")] | optax.GradientTransformation
-    assert wanted(hint) == "'soap', 'adam', 'adamw', 'lion', or an Optax transformation"
-
-
-def test_a_record_is_made_of_settings_with_defaults():
-    assert [is_record(c) for c in (pgt.Training, pgt.Polish)] == [True, True]
-    others = (pgt.Domain, pgt.Observations, pgt.Heat, pgt.Posterior, int)
-    assert not any(map(is_record, others))
-    assert required(pgt.Heat) == ["diffusivity"]
-    assert wanted(Annotated[float, Limits(above=0, below=1)]) == "a number above 0"
-    assert wanted(Annotated[float, Limits(above=0, below=1)], 1.0) == "a number above 0 and below 1"

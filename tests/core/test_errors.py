@@ -15,12 +15,6 @@ def test_it_is_caught_as_a_value_error_and_shown_under_its_public_name():
         raise InputError("too cold")
 
 
-def test_it_may_say_which_argument_is_at_fault():
-    error = InputError("too cold", about="source")
-    assert (str(error), error.about) == ("too cold", "source")
-    assert InputError("too cold").about is None
-
-
 def test_it_survives_the_way_from_another_process():
     error = pickle.loads(pickle.dumps(InputError("too cold", about="source")))
     assert (type(error), str(error), error.about) == (InputError, "too cold", "source")

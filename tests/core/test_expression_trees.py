@@ -4,12 +4,11 @@ import math
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgt.core.expression_trees import WITH_NUMPY, evaluate
+from pgt.core.expression_trees import evaluate
 from pgt.core.parser import Binary, Call, Name, Number, Unary, parse
 
 NUMPY_FREE = {"sin": math.sin, "cos": math.cos, "tanh": math.tanh, "abs": abs}
@@ -70,9 +69,3 @@ def test_printed_tree_parses_back_and_evaluates_like_python(tree):
     # Sines of huge arguments may differ by the rounding of the argument.
     if abs(expected) < 1e6:
         assert value == pytest.approx(expected, rel=1e-6, abs=1e-6)
-
-
-def test_numpy_works_out_the_same_in_double_precision():
-    points = np.linspace(0.1, 1, 7)
-    found = evaluate(parse("sqrt(x^2) - sin(x)/2"), {"x": points}.get, WITH_NUMPY)
-    assert found == pytest.approx(points - np.sin(points) / 2, rel=1e-15)

@@ -123,10 +123,3 @@ def test_a_file_system_without_locks_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(folder_lock.fcntl, "flock", unsupported)
     with pytest.warns(UserWarning, match="without locks"), lock_folder(tmp_path):
         pass
-
-
-def test_whoever_has_not_signed_yet_is_another_process(tmp_path):
-    with lock_folder(tmp_path):
-        (tmp_path / LOCK).write_text("")
-        with pytest.raises(InputError, match="belongs to another process"), lock_folder(tmp_path):
-            pass

@@ -82,12 +82,3 @@ class Unfinished(pgt.extend.AbstractKernel):
 def test_what_cannot_be_registered(names, options, part, message):
     with pytest.raises(pgt.InputError, match=message):
         pgt.extend.register(*names, **options)(part)
-
-
-def test_a_class_that_is_defined_again_takes_the_place_of_the_first():
-    pgt.extend.register("flat")(Flat)
-    again = type("Flat", (pgt.extend.AbstractKernel,), {
-        "log_influence": Flat.log_influence, "__module__": Flat.__module__,
-    })  # fmt: skip
-    pgt.extend.register("flat")(again)
-    assert registry.parts("kernel")["flat"] is again

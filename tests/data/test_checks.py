@@ -1,72 +1,11 @@
-"""What users pass becomes float64 columns; what cannot is named."""
+"""What users pass is checked: names, noise, readings outside and repeated places."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from pgt.core.errors import InputError
 from pgt.data import Domain, _checks
-from pgt.data._checks import (
-    as_half_width,
-    as_noise,
-    as_table,
-    check_axis,
-    check_names,
-    closest,
-    noise_levels,
-)
-
-
-def test_the_nearest_name_comes_first():
-    assert closest("velocty", ["u", "velocity"]) == " Did you mean 'velocity'? Known: u, velocity."
-    assert closest("q", []) == " Known: none."
-
-
-def test_names_are_strings_each_once():
-    assert check_names("fields", "u") == ("u",)
-    for names, message in (((), "is empty"), (("u", " "), "not a name"), (("u", "u"), "twice")):
-        with pytest.raises(InputError, match=f"`fields`.*{message}"):
-            check_names("fields", names)
-
-
-def test_a_table_is_an_array_or_columns_by_name():
-    wanted = [[1.0, 3.0], [2.0, 4.0]]
-    for data in (wanted, {"b": [3, 4], "a": [1, 2]}, pd.DataFrame({"a": [1, 2], "b": [3, 4]})):
-        np.testing.assert_array_equal(as_table("values", data, ("a", "b")), wanted)
-
-
-def test_noise_is_told_by_number_field_or_reading():
-    mask = np.array([[True, False], [True, True]])
-    np.testing.assert_array_equal(as_noise(None, ("u", "v"), mask), np.zeros((2, 2)))
-    np.testing.assert_array_equal(as_noise(0.5, ("u", "v"), mask), 0.5 * mask)
-    np.testing.assert_array_equal(as_noise({"u": [1, 2]}, ("u", "v"), mask), [[1, 0], [2, 0]])
-    with pytest.raises(InputError, match="row 1, is -1"):
-        as_noise([[1, 1], [-1, 1]], ("u", "v"), mask)
-
-
-def test_added_noise_is_relative_to_the_spread_of_what_was_seen():
-    table = np.array([[1.0, 5.0], [3.0, 5.0], [np.nan, 5.0]])
-    np.testing.assert_allclose(noise_levels(0.1, table, ("u", "v")), [0.1, 0.0])
-    np.testing.assert_allclose(noise_levels({"v": 2.0}, table, ("u", "v")), [0.0, 2.0])
-
-
-def test_widths_are_halved():
-    np.testing.assert_allclose(as_half_width({"t": 0.4}, ("x", "t"), 2), [[0, 0.2], [0, 0.2]])
-    assert as_half_width({"t": 0.0}, ("x", "t"), 2) is None
-
-
-def test_readings_outside_are_counted_and_the_first_shown():
-    domain, half = Domain(x=(0, 1)), np.zeros(5)
-    check_axis("x", np.array([0.0, 1.0 + 1e-12, 0.5, 1.0, 0.2]), half, domain)
-    with pytest.raises(InputError, match=r"4 reading.*row 0: x = -1, row 1: x = 2, row 2: x = 3"):
-        check_axis("x", np.array([-1.0, 2.0, 3.0, 4.0, 0.5]), half, domain)
-    with pytest.raises(InputError, match=r"x = 0\.9 ± 0\.2"):
-        check_axis("x", np.full(5, 0.9), half + 0.2, domain)
-
-
-def test_equal_rows_are_grouped_under_the_first():
-    rows = np.array([[0.0, 1.0], [2.0, 1.0], [-0.0, 1.0], [2.0, 1.0 + 1e-15]])
-    assert _checks.first_equal_rows(rows).tolist() == [0, 1, 0, 3]
+from pgt.data._checks import as_noise, check_axis, check_names
 
 
 def test_many_random_rows_are_grouped_as_a_dictionary_would():
@@ -87,14 +26,6 @@ def test_both_rows_are_named_unless_they_read_different_fields():
         )
 
 
-def test_the_mean_of_equal_noise_falls_with_the_root_of_the_count():
-    first, mask = np.zeros(4, int), np.ones((4, 1), bool)
-    values, noise = np.array([[1.0], [2.0], [3.0], [6.0]]), np.full((4, 1), 0.5)
-    kept, mean, seen, sigma = _checks.mean_of_duplicates(first, values, mask, noise)
-    assert (kept.tolist(), mean.tolist(), seen.tolist()) == ([0], [[3.0]], [[True]])
-    assert sigma[0, 0] == pytest.approx(0.5 / 2)
-
-
 def test_hidden_values_do_not_count_and_one_unknown_noise_makes_it_unknown():
     first, values = np.array([0, 0, 0]), np.array([[2.0], [4.0], [0.0]])
     mask = np.array([[True], [True], [False]])
@@ -104,9 +35,26 @@ def test_hidden_values_do_not_count_and_one_unknown_noise_makes_it_unknown():
     assert (mean[0, 0], sigma[0, 0]) == (3.0, 0.0)
 
 
-def test_huge_readings_stay_finite():
-    values = np.full((2, 1), 1.7e308)
-    _, mean, *_ = _checks.mean_of_duplicates(
-        np.zeros(2, int), values, np.ones((2, 1), bool), 0 * values
-    )
-    assert mean[0, 0] == 1.7e308
+def test_names_are_strings_each_once():
+    assert check_names("fields", "u") == ("u",)
+    for names, message in (((), "is empty"), (("u", " "), "not a name"), (("u", "u"), "twice")):
+        with pytest.raises(InputError, match=f"`fields`.*{message}"):
+            check_names("fields", names)
+
+
+def test_noise_is_told_by_number_field_or_reading():
+    mask = np.array([[True, False], [True, True]])
+    np.testing.assert_array_equal(as_noise(None, ("u", "v"), mask), np.zeros((2, 2)))
+    np.testing.assert_array_equal(as_noise(0.5, ("u", "v"), mask), 0.5 * mask)
+    np.testing.assert_array_equal(as_noise({"u": [1, 2]}, ("u", "v"), mask), [[1, 0], [2, 0]])
+    with pytest.raises(InputError, match="row 1, is -1"):
+        as_noise([[1, 1], [-1, 1]], ("u", "v"), mask)
+
+
+def test_readings_outside_are_counted_and_the_first_shown():
+    domain, half = Domain(x=(0, 1)), np.zeros(5)
+    check_axis("x", np.array([0.0, 1.0 + 1e-12, 0.5, 1.0, 0.2]), half, domain)
+    with pytest.raises(InputError, match=r"4 reading.*row 0: x = -1, row 1: x = 2, row 2: x = 3"):
+        check_axis("x", np.array([-1.0, 2.0, 3.0, 4.0, 0.5]), half, domain)
+    with pytest.raises(InputError, match=r"x = 0\.9 ± 0\.2"):
+        check_axis("x", np.full(5, 0.9), half + 0.2, domain)

@@ -1,13 +1,9 @@
 """Where conditions hold: points lie there, normals point outward, means are means."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.stats import kstest
 
-import pgt
-from pgt.core.errors import InputError
 from pgt.data.bounds import Bounds
 from pgt.data.condition_regions import (
     INSTANTS_PER_STEP,
@@ -15,7 +11,6 @@ from pgt.data.condition_regions import (
     Faces,
     Instants,
     Seam,
-    ends_of,
 )
 
 BOX = Bounds(("x", "y", "t"), ((-1.0, 1.0), (0.0, 0.5), (2.0, 7.0)))
@@ -47,32 +42,6 @@ def test_every_region_gives_points_inside_the_box(region: AbstractRegion):
 # --- faces --------------------------------------------------------------------
 
 
-def on_its_face(points, pairs):
-    """Whether each point lies exactly on the face whose turn it is."""
-    held = [pairs[row % len(pairs)] for row in range(len(points))]
-    bounds = [np.float32(BOX.bounds(axis)[side]) for axis, side in held]
-    return [point[BOX.index(a)] == b for point, (a, _), b in zip(points, held, bounds, strict=True)]
-
-
-def test_faces_take_turns_and_are_covered_uniformly():
-    points = np.asarray(ALL_FACES.sample(KEY, 2000))
-    assert all(on_its_face(points, ALL_FACES.pairs))
-    on_left = points[0::4]
-    for column, axis in ((1, "y"), (2, "t")):
-        lower, upper = BOX.bounds(axis)
-        assert kstest((on_left[:, column] - lower) / (upper - lower), "uniform").pvalue > 1e-3
-
-
-def test_nodes_are_shared_evenly_and_integrate_along_the_face():
-    nodes = ALL_FACES.nodes(62)  # 16 for each face: four along each of its axes
-    assert nodes.shape == (64, 3)
-    right = nodes[16:32]
-    assert (right[:, 0] == 1.0).all()
-    _, weights = BOX.along(("y", "t")).quadrature(16)
-    exact = (0.5**4 / 4) * ((7.0**8 - 2.0**8) / 8)
-    assert (right[:, 1] ** 3 * right[:, 2] ** 7) @ weights == pytest.approx(exact, rel=1e-13)
-
-
 def test_normals_point_outward():
     for axis, side in ALL_FACES.pairs:
         z = Faces(BOX, ((axis, side),)).nodes(1)[0]
@@ -83,49 +52,7 @@ def test_normals_point_outward():
         assert BOX.contains([z - step]).all()
 
 
-def test_the_normal_derivative_asks_for_no_other_slope():
-    slopes, asked = {"x": 3.0, "y": 5.0}, []
-
-    def slope(axis):
-        asked.append(axis)
-        return jnp.asarray(slopes[axis])
-
-    for x, y, expected in ((-1.0, 0.2, -3.0), (1.0, 0.2, 3.0), (0.1, 0.0, -5.0), (0.1, 0.5, 5.0)):
-        assert float(ALL_FACES.normal_derivative(jnp.array([x, y, 4.0]), slope)) == expected
-    asked.clear()
-    Faces(BOX, (("x", 1),)).normal_derivative(jnp.array([1.0, 0.2, 4.0]), slope)
-    assert asked == ["x"]
-
-
-def test_axes_that_are_free():
-    assert ALL_FACES.free == ("t",)
-    assert Faces(BOX, (("t", 0),)).free == ("x", "y")
-    assert Seam(BOX, "x").free == ("y", "t")
-
-
-def test_the_face_of_a_line_is_its_end():
-    line = Bounds(("x",), ((0.0, 3.0),))
-    ends = Faces(line, (("x", 0), ("x", 1)))
-    assert ends.nodes(9).tolist() == [[0.0], [3.0]]
-    assert ends.sample(KEY, 3).tolist() == [[0.0], [3.0], [0.0]]
-
-
-def test_a_side_is_lower_upper_or_both():
-    assert [ends_of(side) for side in ("lower", "upper", "both")] == [(0,), (1,), (0, 1)]
-    with pytest.raises(InputError, match="no side 'left'; write 'lower', 'upper' or 'both'"):
-        ends_of("left")
-
-
 # --- seams and instants -------------------------------------------------------
-
-
-def test_a_seam_has_its_points_at_the_lower_end():
-    seam = Seam(BOX, "y")
-    assert (np.asarray(seam.sample(KEY, 20))[:, 1] == 0).all()
-    assert (seam.nodes(20)[:, 1] == 0).all()
-    start, end = seam.ends(jnp.array([0.3, 0.2, 4.0]))
-    np.testing.assert_allclose(start, [0.3, 0.0, 4.0])
-    np.testing.assert_allclose(end, [0.3, 0.5, 4.0])
 
 
 def test_a_mean_over_space_is_exact_for_polynomials_and_taken_at_few_instants():
@@ -136,33 +63,3 @@ def test_a_mean_over_space_is_exact_for_polynomials_and_taken_at_few_instants():
     assert (t == 4.0).all()
     assert weights.sum() == pytest.approx(1.0)
     assert (x**4 * y**3) @ weights == pytest.approx((1 / 5) * (0.5**3 / 4), rel=1e-5)
-
-
-def test_a_position_is_held_at_every_time():
-    probe = Instants(BOX, (("y", 0.1), ("x", 0.5)))
-    for points in (np.asarray(probe.sample(KEY, 30)), probe.nodes(30)):
-        assert points.shape == (30, 3)
-        np.testing.assert_allclose(points[:, :2], np.tile([0.5, 0.1], (30, 1)), rtol=1e-6)
-    (point,), weights = probe.mean_nodes(jnp.array([0.5, 0.1, 3.0]))
-    assert (point.tolist()[2], weights.tolist()) == (3.0, [1.0])
-
-
-def test_a_moment_is_one_point():
-    moment = Instants(BOX, (("x", 0.5), ("y", 0.1), ("t", 3.0)))
-    assert moment.free == ()
-    assert moment.nodes(9).tolist() == [[0.5, 0.1, 3.0]]
-    assert moment.sample(KEY, 9).shape == (1, 3)
-    assert Instants(BOX.along(("x", "y")), None).nodes(9).tolist() == [[0.0, 0.25]]
-
-
-def test_places_of_walls_with_one_name_are_shared_by_area():
-    balls = pgt.shapes.Ball((-1, 0, 0), 0.8) | pgt.shapes.Ball((1.2, 0, 0), 0.4)
-    domain = pgt.Domain(x=(-2, 2), y=(-1, 1), z=(-1, 1), shape=balls)
-    places = np.asarray(domain.wall("ball").places)
-    assert np.mean(places[:, 0] > 0.5) == pytest.approx(0.2, abs=1e-3)
-    # a large arc of which little is left, and a whole small circle
-    arcs = -(pgt.shapes.Disk((0, 50), 49.9, name="w") | pgt.shapes.Disk((0, -0.3), 0.01, name="w"))
-    flat = pgt.Domain(x=(-0.5, 0.5), y=(-0.5, 0.5), shape=arcs)
-    places = np.asarray(flat.wall("w").places)
-    share = 0.02 * np.pi / float(flat.wall("w").area)
-    assert np.mean(places[:, 1] < -0.2) == pytest.approx(share, abs=0.02)

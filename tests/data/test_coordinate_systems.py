@@ -49,10 +49,3 @@ def test_a_step_along_an_angle_is_as_long_as_the_radius():
 def test_what_makes_no_sense_is_refused(given, said):
     with pytest.raises(pgt.InputError, match=said):
         pgt.Domain(**given)
-
-
-def test_a_domain_keeps_its_coordinates():
-    ball = pgt.Domain(r=(0, 2), t=(0, 1), coordinates="spherical")
-    assert pgt.Domain.from_dict(ball.to_dict()) == ball
-    assert ball.space.coordinates == ball.moved([1.0, 0.0]).coordinates == "spherical"
-    assert "coordinates" not in pgt.Domain(x=(0, 1)).to_dict()

@@ -5,19 +5,11 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import pgt
 from pgt.data.dates import (
     UNIT,
-    are_dates,
-    counted_from,
-    dates,
-    seconds,
-    start_of,
-    text,
 )
-from pgt.data.observations import readings_from
 
 NOON = 1714564800.0
 HOUR = pgt.Domain(x=(0, 1), t=("2024-05-01T12:00", "2024-05-01T13:00"))
@@ -32,7 +24,6 @@ def test_a_domain_of_dates_is_one_of_seconds_and_says_so():
     )
     python = tuple(datetime.datetime(2024, 5, 1, hour) for hour in (12, 13))
     assert pgt.Domain(x=(0, 1), t=python, units={"t": "s"}) == HOUR
-    assert pgt.Domain.from_dict(HOUR.to_dict()) == HOUR
 
 
 def test_dates_are_shown_as_dates_where_something_is_wrong():
@@ -65,20 +56,6 @@ def test_readings_may_have_dates(column):
         readings.check_inside(HOUR)
 
 
-def test_a_table_on_disk_may_have_dates(tmp_path):
-    path = tmp_path / "sensors.csv"
-    path.write_text("x,t,u\n0.1,2024-05-01T12:00:30,1\n0.2,2024-05-01T12:59,2\n")
-    readings = pgt.Observations.from_table(path, coords=("x", "t"), fields=("u",))
-    assert readings.points[:, 1].tolist() == [NOON + 30, NOON + 3540]
-
-
-def test_numbers_are_no_dates():
-    assert not are_dates(["0.5", "1.0"])
-    assert not are_dates([None, 3.0])
-    assert not are_dates([])
-    assert are_dates([None, "2024-05-01"])
-
-
 def test_mixed_columns_and_other_units_are_refused():
     with pytest.raises(pgt.InputError, match="dates and something else"):
         pgt.Observations.from_arrays({"t": ["2024-05-01", "soon"]}, {"u": [1.0, 2.0]})
@@ -86,41 +63,3 @@ def test_mixed_columns_and_other_units_are_refused():
         pgt.Domain(t=("2024-05-01", "2024-05-02"), units={"t": "h"})
     with pytest.raises(pgt.InputError, match="row 1, is nan"):
         pgt.Observations.from_arrays({"t": ["2024-05-01", None]}, {"u": [1.0, 2.0]})
-
-
-def test_a_date_survives_the_way_there_and_back():
-    given = np.array(["2024-05-01T12:00:00.123456", "1969-12-31T23:59:59.5"], "datetime64[ns]")
-    np.testing.assert_array_equal(dates(seconds("t", given)), given)
-    assert text(NOON) == "2024-05-01T12:00:00"
-
-
-def test_what_is_no_column_holds_no_dates():
-    assert not are_dates(xr.Dataset({"u": ("x", [1.0, 2.0])}))
-
-
-TIMES = np.array(["2024-05-01T12:00", "2024-05-01T12:30"], "datetime64[ns]")
-FIELD = xr.Dataset({"u": ("t", [1.0, 2.0])}, {"t": TIMES})
-
-
-def test_dates_become_seconds_after_the_first():
-    start = start_of(FIELD)
-    counted = counted_from(FIELD, start)
-    assert start == 1714564800.0
-    assert counted.t.to_numpy().tolist() == [0.0, 1800.0]
-    assert counted.t.attrs["units"] == "s since 2024-05-01T12:00:00"
-    assert counted_from(FIELD, 0.0).t.attrs["units"] == "seconds since 1970-01-01"
-
-
-def test_numbers_stay_as_they_are():
-    plain = xr.Dataset({"u": ("t", [1.0, 2.0])}, {"t": [0.0, 1.0]})
-    assert start_of(plain) is None
-    assert counted_from(plain, None) is plain
-    assert counted_from(plain, 0.0) is plain
-
-
-def test_readings_are_counted_from_the_same_start():
-    readings = pgt.Observations.from_arrays({"t": TIMES}, {"u": [1.0, 2.0]})
-    moved = readings_from(readings, start_of(FIELD))
-    assert moved.points[:, 0].tolist() == [0.0, 1800.0]
-    assert dict(moved.units)["t"] == "s since 2024-05-01T12:00:00"
-    assert readings_from(readings, None) is readings

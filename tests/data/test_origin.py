@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.data.origin import HERE, Origin
+from pgt.data.origin import Origin
 
 NOON = 1714564800.0
 HOUR = pgt.Domain(x=(5e6, 5e6 + 1), t=(NOON, NOON + 3600))
@@ -17,14 +17,6 @@ def readings(count=20, level=101325.0):
     return pgt.Observations.from_arrays(
         places, {"u": level + 10 * u, "v": np.append(u[1:], np.nan)}
     )
-
-
-def test_what_is_near_zero_has_no_origin():
-    near = pgt.Observations.from_arrays({"x": [0.1, 0.4]}, {"u": [300.0, 340.0]})
-    assert Origin.of(near, pgt.Domain(x=(20, 21))) == HERE
-    assert not HERE
-    assert HERE.readings(near) is near
-    assert HERE.domain(HOUR) is HOUR
 
 
 def test_what_is_far_from_zero_has_one_by_its_name():
@@ -51,8 +43,3 @@ def test_a_domain_counted_from_its_start_names_physical_coordinates():
     assert float(named["x"]) == pytest.approx(5e6 + 0.25)
     face = local.walls("x").box.along(("t",)).named(np.array([60.0]))
     assert float(face["t"]) == pytest.approx(NOON + 60.0)
-
-
-def test_a_field_that_never_varies_has_no_origin():
-    constant = pgt.Observations.from_arrays({"x": [0.1, 0.4]}, {"u": [300.0, 300.0]})
-    assert Origin.of(constant, pgt.Domain(x=(0, 1))) == HERE

@@ -1,9 +1,7 @@
 """Where a field is asked: rows, columns by axis, or positions along each axis."""
 
 import numpy as np
-import pandas as pd
 import pytest
-import xarray as xr
 
 from pgt.core.errors import InputError
 from pgt.data import Domain
@@ -11,21 +9,12 @@ from pgt.data.query_points import (
     as_axes,
     as_points,
     check_either,
-    outside,
-    outside_grid,
     require_grid,
     require_points,
     with_fixed,
 )
 
 BOX = Domain(x=(-1, 1), t=(0, 2))
-
-
-def test_points_by_row_or_by_axis_are_the_same():
-    rows = [[0.5, 1.0], [9.0, 0.0]]  # outside of the domain is no mistake
-    np.testing.assert_array_equal(as_points(rows, BOX), rows)
-    np.testing.assert_array_equal(as_points({"t": [1, 0], "x": [0.5, 9.0]}, BOX), rows)
-    assert as_points({"x": 0.5, "t": 1.0}, BOX).shape == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -43,13 +32,6 @@ def test_points_that_are_none(points, message):
         as_points(points, BOX)
 
 
-def test_points_and_a_grid_are_not_asked_for_at_once():
-    check_either("band", None, {"x": 3})
-    check_either("band", [[0.5]], {})
-    with pytest.raises(InputError, match=r"band: write either points, or the axes"):
-        check_either("band", [[0.5]], {"x": 3})
-
-
 def test_axes_are_counted_listed_or_left_out():
     axes = as_axes({"x": 5, "t": [0.5, 0.1]}, BOX)
     assert list(axes) == ["x", "t"]
@@ -58,17 +40,6 @@ def test_axes_are_counted_listed_or_left_out():
     assert len(as_axes({}, BOX)["t"]) == 50
     for two in (2, 2.0, np.int64(2), np.float32(2), np.array(2.0)):
         assert as_axes({"x": two}, BOX)["x"].tolist() == [-1.0, 1.0]
-
-
-@pytest.mark.parametrize("wanted", [True, "three", [], [[0.0]], [0.0, np.nan], [[1.0], [1.0, 2.0]]])
-def test_positions_that_are_none(wanted):
-    with pytest.raises(InputError, match=r"grid\(x=...\): give a number of positions or a list"):
-        as_axes({"x": wanted}, BOX)
-
-
-def test_axes_that_are_none():
-    with pytest.raises(InputError, match="no axis is called y; axes are x, t"):
-        as_axes({"y": 3}, BOX)
 
 
 def test_more_points_than_memory_holds_are_refused_before_they_are_made(monkeypatch):
@@ -84,26 +55,6 @@ def test_more_points_than_memory_holds_are_refused_before_they_are_made(monkeypa
     require_grid({"x": "many", "t": -1}, BOX)  # which is refused where positions are made
 
 
-def test_a_number_alone_serves_all_points_and_a_table_is_read_by_its_columns():
-    assert as_points({"x": 0.5, "t": [0.1, 0.2]}, BOX).tolist() == [[0.5, 0.1], [0.5, 0.2]]
-    table = pd.DataFrame({"t": [0.1, 0.2], "x": [0.5, 0.5]})
-    assert as_points(table, BOX).tolist() == [[0.5, 0.1], [0.5, 0.2]]
-
-
-@pytest.mark.parametrize("points", ["a", b"", len, 10**400, ["u", "u"], {"x": "a", "t": 1}])
-def test_what_holds_no_points_is_refused(points):
-    with pytest.raises(InputError, match="points"):
-        as_points(points, BOX)
-
-
-@pytest.mark.parametrize("number", [0, 1, 1.0, -3, 0.5, 2.5, np.float64(0.5), np.nan, -np.inf])
-def test_a_number_is_a_count_whatever_its_type(number):
-    """One position is a list of one, or held by `at`; a whole number and a float mean the same."""
-    with pytest.raises(InputError, match=r"grid\(x=.*count of positions.* write x=\[.*at=\{'x': "):
-        as_axes({"x": number}, BOX)
-    require_grid({"x": number}, BOX)  # which only counts
-
-
 def test_an_axis_is_held_at_one_position():
     assert with_fixed({"x": 5}, {"t": 1.0}, BOX) == {"x": 5, "t": [1.0]}
     assert with_fixed({"x": 5}, None, BOX) == {"x": 5}
@@ -116,32 +67,6 @@ def test_an_axis_is_held_at_one_position():
             with_fixed(axes, at, BOX)
 
 
-def test_a_dataset_is_no_axis():
-    table = xr.Dataset(coords={"x": [0.5]})
-    require_grid({"x": table}, BOX)  # which only counts
-    with pytest.raises(InputError, match="x"):
-        as_axes({"x": table}, BOX)
-
-
-def test_an_axis_has_no_billion_positions():
-    with pytest.raises(InputError, match="at most 100,000,000 positions"):
-        as_axes({"x": 10**9}, BOX)
-
-
-def test_an_axis_that_repeats_has_no_outside():
-    around = Domain(x=(-1, 1), t=(0, 2), periodic=("x",))
-    points = np.array([[5.0, 1.0], [0.0, 3.0], [1.0, 2.0]])
-    assert outside(points, BOX).tolist() == [True, True, False]
-    assert outside(points, around).tolist() == [False, True, False]
-    grid = outside_grid({"x": np.array([0.0, 5.0]), "t": np.array([1.0])}, BOX, ("t", "x"))
-    assert grid.tolist() == [[False, True]]
-
-
-def test_a_number_too_large_for_a_float_is_too_many_points():
-    with pytest.raises(InputError, match="GB of memory"):
-        require_grid({"t": 10**400}, BOX)
-
-
 def test_dates_are_counted_as_the_time_of_the_domain_is():
     domain = Domain(x=(0, 1), t=(0, 1800), units={"t": "seconds since 2024-03-12T10:00:00"})
     for dates in (["2024-03-12T10:10"], np.array(["2024-03-12T10:10"], "M8[s]")):
@@ -151,3 +76,15 @@ def test_dates_are_counted_as_the_time_of_the_domain_is():
     assert as_axes({"t": "2024-03-12T01:30"}, hours)["t"].tolist() == [1.5]
     with pytest.raises(InputError, match="is in 's' and says no moment from which it counts"):
         as_axes({"t": ["2024-03-12"]}, Domain(t=(0, 5), units={"t": "s"}))
+
+
+def test_points_and_a_grid_are_not_asked_for_at_once():
+    check_either("band", None, {"x": 3})
+    check_either("band", [[0.5]], {})
+    with pytest.raises(InputError, match=r"band: write either points, or the axes"):
+        check_either("band", [[0.5]], {"x": 3})
+
+
+def test_an_axis_has_no_billion_positions():
+    with pytest.raises(InputError, match="at most 100,000,000 positions"):
+        as_axes({"x": 10**9}, BOX)

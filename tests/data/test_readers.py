@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 from pgt.core.errors import InputError
-from pgt.data._readers import columns, columns_or_numbers, flatten, read_table
+from pgt.data._readers import columns, flatten, read_table
 
 
 def test_a_table_is_a_frame_or_a_file(tmp_path):
@@ -35,16 +35,6 @@ def test_tables_that_are_none(tmp_path, text, message):
         read_table(path)
     with pytest.raises(InputError, match="no file"):
         read_table(tmp_path / "b.csv")
-
-
-def test_text_names_a_column_and_a_number_is_itself():
-    frame = pd.DataFrame({"u": pd.array([1, None], "Int64"), "s": [0.1, 0.2]})
-    np.testing.assert_array_equal(columns(frame, ("u",))["u"], [1.0, np.nan])
-    found = columns_or_numbers(frame, {"u": "s", "v": 3.0})
-    assert (found["u"].tolist(), found["v"]) == ([0.1, 0.2], 3.0)
-    assert columns_or_numbers(frame, 0.5) == 0.5
-    with pytest.raises(InputError, match="no column 'w'"):
-        columns(frame, ("w",))
 
 
 def test_every_combination_of_the_dimensions_is_a_row():

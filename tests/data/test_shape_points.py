@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.core.errors import InputError
 from pgt.data.bounds import Bounds
 from pgt.data.shape_points import (
-    FINE_GRID_SIDES,
-    balance_weights,
     find_tiles,
     pick_places,
     sample_near_walls,
@@ -39,11 +36,6 @@ def test_close_to_walls_there_are_more():
     assert np.median(np.abs(STILL.distance(np.asarray(found, float)))) < 0.04
 
 
-def test_nothing_inside_is_said():
-    with pytest.raises(InputError, match="too thin"):
-        tabulate_places(SPACE, Intersection(Disk((9, 9)), CASE))
-
-
 CORNERS = np.array([-1.0, -1.0]), np.array([1.0, 1.0])
 
 
@@ -67,29 +59,6 @@ def test_what_is_steep_beside_a_hole_is_integrated():
     assert abs(shares @ (x / (x**2 + y**2))) < 5e-4
 
 
-def test_every_place_is_inside_also_where_a_wall_bends_around_it():
-    def bow(places):
-        return np.abs(np.hypot(*places.T) - 0.5) < 0.02
-
-    places, _ = required(find_tiles(bow, *CORNERS, 8))
-    assert bow(places).all()
-
-
-def test_a_shape_that_the_grid_hardly_sees_has_no_tiles():
-    assert (
-        find_tiles(lambda at: np.abs(at[:, 0]) < 0.2 / FINE_GRID_SIDES[2], *CORNERS, 1000) is None
-    )
-
-
-def test_the_mean_that_a_gauge_takes_is_that_of_the_shape():
-    domain = pgt.Domain(x=(-2, 2), y=(-1.5, 1.5), shape=-pgt.shapes.Disk((0.3, 0.1), 0.5))
-    points, weights = domain.instants().mean_nodes(np.zeros(2))
-    x, y = np.asarray(points, float).T - np.array([[0.3], [0.1]])
-    places = domain.even(200_000) - np.array([0.3, 0.1])
-    exact = np.mean(places[:, 0] / np.sum(places**2, axis=1))
-    assert float(weights @ (x / (x**2 + y**2))) == pytest.approx(exact, abs=5e-4)
-
-
 PLATE = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.shapes.Disk((1, 0.5), 0.2))
 
 
@@ -105,15 +74,3 @@ def test_polynomials_are_integrated_exactly_and_smooth_fields_nearly():
     wave = np.exp(x) * np.cos(y)
     whole = (np.e**2 - 1) * np.sin(1)
     assert wave @ weights == pytest.approx(whole - np.pi * 0.04 * np.e * np.cos(0.5), rel=1e-5)
-
-
-def test_in_space_too():
-    points, weights = pgt.Domain(
-        x=(-1, 1), y=(-1, 1), z=(-1, 1), shape=pgt.shapes.Ball()
-    ).quadrature(2000)
-    assert points[:, 2] ** 2 @ weights == pytest.approx(4 / 15 * np.pi, rel=1e-3)
-
-
-def test_few_points_keep_even_weights():
-    points, even = PLATE.even(50), np.full(50, 0.02)
-    assert (balance_weights(points, even, PLATE.shape.walls()) == even).all()

@@ -6,35 +6,12 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.core import serialise
 from pgt.core.errors import InputError
-from pgt.data.sampling import Graded, ResidualAdaptive, Sobol, Uniform
+from pgt.data.sampling import Graded, Uniform
 
 HOLE = pgt.shapes.Disk((1, 0.5), 0.2, name="hole")
 PLATE = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 3), shape=-HOLE)
-VESSEL = pgt.Domain(
-    x=(-1, 1),
-    y=(-1, 1),
-    z=(0, 2),
-    shape=pgt.shapes.Cylinder(z=(-1, 3), name="side") - pgt.shapes.Ball((0, 0, 1), 0.5),
-)
 AREA = 2 - np.pi * 0.04
-
-
-def test_volume_times_duration():
-    assert PLATE.volume == pytest.approx(3 * AREA, rel=1e-6)
-    assert VESSEL.volume == pytest.approx(np.pi * (2 - 4 / 3 * 0.125), rel=1e-3)
-
-
-@pytest.mark.parametrize("domain", [PLATE, VESSEL], ids=["plane", "space"])
-@pytest.mark.parametrize(
-    "sampler", [Uniform(), Sobol(), Graded(), ResidualAdaptive()], ids=lambda s: type(s).__name__
-)
-def test_samplers_stay_inside_also_under_jit(domain, sampler):
-    draw = jax.jit(lambda key: sampler.draw(key, domain, 512, lambda z: jnp.abs(z[:, 0])))
-    points = np.asarray(draw(jax.random.key(0)), float)
-    assert domain.contains(points).all()
-    assert len(np.unique(points, axis=0)) > 490
 
 
 def test_samples_fill_the_inside_evenly():
@@ -66,44 +43,6 @@ def test_quadrature_is_true_to_the_area():
     assert points[:, 0] @ weights == pytest.approx(3 * AREA, rel=2e-3)
 
 
-def test_even_points_are_fixed_and_inside():
-    points = VESSEL.even(300)
-    assert points.shape == (300, 3)
-    assert VESSEL.contains(points).all()
-    assert (VESSEL.even(300) == points).all()
-
-
-def test_points_are_sought_once_and_belong_to_who_asks(monkeypatch):
-    flat = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.shapes.Disk((1.1, 0.5), 0.2))
-
-    def asked():
-        return flat.even(90), *flat.quadrature(90)
-
-    first, sought = asked(), []
-    monkeypatch.setattr(pgt.shapes.Disk, "inside", lambda *places: sought.append(places))
-    for _ in range(2):
-        for was, found in zip(first, asked(), strict=True):
-            np.testing.assert_array_equal(found, was)
-            found[:] = -1.0
-    assert not sought
-
-
-def test_ends_of_the_box_reach_as_far_as_the_shape():
-    disk = pgt.Domain(x=(0, 2), y=(-2, 2), shape=pgt.shapes.Disk(radius=1, name="rim"))
-    places = np.asarray(disk.walls("x", "lower").places)
-    assert np.abs(places[:, 1]).max() == pytest.approx(1.0, abs=0.01)
-    with pytest.raises(InputError, match="does not reach the upper end of x"):
-        disk.walls("x", "upper")
-
-
-def test_what_a_can_leaves_of_the_ends_of_the_box():
-    can = pgt.shapes.Cylinder(radius=0.5, z=(0, 2), name="can")
-    domain = pgt.Domain(x=(-1, 1), y=(-1, 1), z=(0, 2), shape=can)
-    assert domain.walls("z", "lower").area == pytest.approx(np.pi / 4, rel=1e-3)
-    with pytest.raises(InputError, match="does not reach the lower end of x"):
-        domain.walls("x", "lower")
-
-
 def test_a_part_of_a_wall_is_chosen_by_a_condition():
     part = PLATE.wall("hole", where="x < 1 and y > 0.5")
     assert part.area == pytest.approx(0.4 * np.pi / 4, rel=2e-3)
@@ -116,16 +55,6 @@ def test_a_part_of_a_wall_is_chosen_by_a_condition():
         PLATE.wall("hole", where=3)  # pyright: ignore[reportArgumentType]
 
 
-def test_normals_of_drawn_points_are_those_of_the_wall():
-    wall = PLATE.wall("hole")
-    for points in (np.asarray(wall.sample(jax.random.key(0), 50)), wall.nodes(20)):
-        assert PLATE.contains(points).all()
-        normals = np.asarray(jax.vmap(wall.normal)(jnp.asarray(points)))
-        exact = (np.array([1, 0.5]) - points[:, :2]) / 0.2
-        assert normals[:, :2] == pytest.approx(exact, abs=1e-5)
-        assert (normals[:, 2] == 0).all()
-
-
 def test_the_start_and_means_over_space_keep_to_the_shape():
     start = PLATE.start().nodes(100)
     assert PLATE.contains(start).all()
@@ -133,33 +62,6 @@ def test_the_start_and_means_over_space_keep_to_the_shape():
     points, weights = PLATE.instants().mean_nodes(jnp.zeros(3))
     assert PLATE.contains(np.asarray(points)).all()
     assert weights.sum() == pytest.approx(1.0)
-
-
-def test_a_seam_keeps_to_the_shape():
-    channel = pgt.Domain(
-        x=(0, 2), y=(0, 1), periodic=("x",), shape=pgt.shapes.Rectangle((-1, 3), (0.2, 1))
-    )
-    assert channel.seam("x").nodes(20)[:, 1].min() > 0.2
-
-
-def test_a_shape_ends_alike_where_the_axis_is_periodic():
-    box = {"x": (-1, 1), "y": (-1, 1), "periodic": ("x",)}
-    hole = pgt.shapes.Disk((0.9, 0), 0.5)
-    with pytest.raises(InputError, match="not the same at both ends of x"):
-        pgt.Domain(**box, shape=-hole)
-    both = pgt.Domain(**box, shape=-(hole | hole.moved(-2, 0)))
-    assert both.volume == pytest.approx(4 - np.pi / 4, rel=1e-4)
-
-
-def test_distance_is_below_zero_inside():
-    assert PLATE.distance([[1.0, 0.5, 0.0], [1.0, 0.8, 0.0]]) == pytest.approx([0.2, -0.1])
-
-
-def test_a_domain_with_a_shape_is_stored_as_data(tmp_path):
-    assert pgt.Domain.from_dict(PLATE.to_dict()) == PLATE
-    serialise.save(tmp_path, "domain", PLATE)
-    assert serialise.load(tmp_path, "domain") == PLATE
-    assert "Disk" in repr(PLATE)
 
 
 def test_readings_in_an_obstacle_are_named():
@@ -192,13 +94,6 @@ def test_shapes_that_do_not_belong_in_their_box_are_refused(what):
     with pytest.raises(InputError, match=words) as refused:
         pgt.Domain(x=(-1, 1), y=(-1, 1), shape=shape)
     assert "\n" not in str(refused.value)
-
-
-def test_a_well_may_be_as_small_as_wells_are():
-    well = pgt.shapes.Disk(centre=(500, 400), radius=0.15, name="well")
-    ground = pgt.Domain(x=(0, 1000), y=(0, 1000), shape=-well)
-    assert ground.volume == pytest.approx(1e6 - np.pi * 0.15**2, rel=1e-9)
-    assert float(ground.wall("well").area) == pytest.approx(0.3 * np.pi, rel=1e-4)
 
 
 def test_a_small_hole_that_may_be_a_larger_one_in_other_units_is_warned_of():

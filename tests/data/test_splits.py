@@ -9,18 +9,11 @@ import pgt
 from pgt.core.errors import InputError
 from pgt.data import Observations
 from pgt.data.splits import (
-    MOST_BLOCKS,
-    READINGS_PER_BLOCK,
     blocks,
-    canonical_order,
     folds,
-    in_canonical_order,
-    parts,
     sensors,
     split,
 )
-from pgt.problem.assembly import held_out_rows
-from pgt_bench.interpolation import rbf
 
 
 def scattered(n, seed=0, axes=("x", "t"), hidden=()):
@@ -86,24 +79,6 @@ def test_folds_are_disjoint_complete_and_repeatable(n, seed, axes, count, blocke
         assert max(lengths) - min(lengths) <= np.bincount(groups).max()
 
 
-def test_another_seed_divides_otherwise():
-    readings = scattered(50)
-    for groups in (None, blocks(readings)):
-        held_out = [rows_of(readings, split(readings, 0.2, k, groups)[1]) for k in range(8)]
-        assert len(set(map(tuple, held_out))) > 4
-        first = [folds(readings, 5, k, groups)[0].tolist() for k in range(8)]
-        assert len(set(map(tuple, first))) > 4
-
-
-@pytest.mark.parametrize("n", [30, 100, 1000, 20_000])
-@pytest.mark.parametrize("axes", [("x",), ("x", "t"), ("x", "y", "z", "t")])
-def test_blocks_hold_a_handful(n, axes):
-    sizes = np.bincount(blocks(scattered(n, axes=axes)))
-    wanted = max(READINGS_PER_BLOCK, n / MOST_BLOCKS)
-    assert len(sizes) >= 5
-    assert wanted / 4 < sizes.mean() < 4 * wanted
-
-
 def test_blocks_are_boxes_that_do_not_cut_a_place():
     stations = np.repeat([0.0, 0.1, 5.0], 40)  # fixed sensors, one far away
     instants = np.tile(np.linspace(0, 1, 40), 3)
@@ -116,14 +91,6 @@ def test_blocks_are_boxes_that_do_not_cut_a_place():
         np.testing.assert_array_equal(enclosed, inside)
     moments = [set(groups[instants == t]) for t in np.unique(instants)]
     assert all(len(found) == 3 for found in moments), "every station in a block of its own"
-
-
-def test_a_crowd_at_one_end_still_gives_two_blocks():
-    x = np.array([0.0] * 9 + [1.0])
-    readings = pgt.Observations.from_arrays(
-        {"x": x, "t": np.zeros(10)}, {"u": x, "v": x}, duplicates="mean"
-    )
-    assert len(np.unique(blocks(readings))) == len(readings) == 2
 
 
 def test_what_cannot_be_divided_is_refused():
@@ -139,23 +106,6 @@ def test_what_cannot_be_divided_is_refused():
         folds(scattered(9), 1, seed=0)
 
 
-def test_blocks_are_harder_to_interpolate_than_single_readings():
-    """The purpose of blocks: what lies among fitted readings flatters a smooth interpolation."""
-    domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    ratios = []
-    for seed in range(5):
-        readings = pgt.sample(pgt.datasets.heat(), 120, seed=seed)
-        errors = {}
-        for by in ("reading", "block"):
-            fitted, held_out = parts(
-                readings, held_out_rows(readings, pgt.Training(hold_out=0.2, hold_out_by=by), seed)
-            )
-            guess = rbf(fitted, domain, held_out.points).predictions
-            errors[by] = np.linalg.norm(guess - held_out.values) / np.linalg.norm(held_out.values)
-        ratios.append(errors["block"] / errors["reading"])
-    assert np.median(ratios) > 1.5
-
-
 def test_sensors_are_known_by_their_place():
     places = {"x": [0.2, 0.8, 0.2, 0.8, 0.2], "t": [0, 0, 1, 1, 2]}
     rod = pgt.Observations.from_arrays(places, {"u": np.zeros(5)})
@@ -166,21 +116,6 @@ def test_sensors_are_known_by_their_place():
     assert sensors(rod.take([0, 2, 4])) is None  # one alone cannot be predicted from others
     steady = pgt.Observations.from_arrays({"x": [0.2, 0.4]}, {"u": [1.0, 1.1]})
     assert sensors(steady) is None
-
-
-@pytest.mark.parametrize("blocked", [False, True])
-def test_the_order_of_the_rows_decides_nothing(blocked):
-    given = scattered(60)
-    shuffle = np.random.default_rng(1).permutation(60)
-    again = given.take(shuffle)
-
-    def groups(readings):
-        return blocks(readings) if blocked else None
-
-    held_out, same = (split(o, 0.2, 3, groups(o))[1] for o in (given, again))
-    assert sorted(map(tuple, held_out.points)) == sorted(map(tuple, same.points))
-    for one, other in zip(*(folds(o, 4, 3, groups(o)) for o in (given, again)), strict=True):
-        np.testing.assert_array_equal(np.sort(one), np.sort(shuffle[other]))
 
 
 def readings(rows=slice(None), unit=1.0, zero=0.0):
@@ -195,26 +130,3 @@ def readings(rows=slice(None), unit=1.0, zero=0.0):
         noise=np.hstack([noise, noise]),
         duplicates="mean",
     )
-
-
-def test_shuffled_readings_have_the_same_order():
-    given = in_canonical_order(readings())
-    for seed in range(5):
-        again = in_canonical_order(readings(np.random.default_rng(seed).permutation(30)))
-        for one, other in zip(
-            (given.points, given.mask, given.values),
-            (again.points, again.mask, again.values),
-            strict=True,
-        ):
-            np.testing.assert_allclose(one, other, rtol=1e-12)
-
-
-def test_units_and_origin_do_not_change_it():
-    np.testing.assert_array_equal(
-        canonical_order(readings()), canonical_order(readings(unit=1000.0, zero=5e6))
-    )
-
-
-def test_what_is_in_order_stays_as_it_is():
-    given = in_canonical_order(readings())
-    assert in_canonical_order(given) is given

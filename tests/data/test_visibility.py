@@ -6,7 +6,7 @@ import pytest
 import pgt
 from pgt.data import Domain
 from pgt.data.splits import blocks
-from pgt.data.visibility import are_visible, count_cells, split_by_walls
+from pgt.data.visibility import are_visible, count_cells
 from pgt.problem.assembly import held_out_groups
 
 ROOMS = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.shapes.Rectangle(x=(0.95, 1.05), y=(-1, 0.8)))
@@ -17,32 +17,6 @@ def test_a_wall_hides_what_is_behind_it_and_a_door_does_not():
     here, there = np.array([LEFT, LEFT, RIGHT, LEFT]), np.array([RIGHT, DOOR, DOOR, LEFT])
     assert are_visible(ROOMS, here, there).tolist() == [False, True, True, True]
     assert are_visible(ROOMS, there, here).tolist() == [False, True, True, True]
-
-
-def test_in_a_box_everything_is_in_sight():
-    box = pgt.Domain(x=(0, 2), y=(0, 1))
-    assert are_visible(box, np.array([LEFT]), np.array([RIGHT])).all()
-    groups = np.array([3, 3])
-    assert split_by_walls(box, np.array([LEFT, RIGHT]), groups) is groups
-
-
-def test_time_hides_nothing():
-    rooms = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 5), shape=ROOMS.shape)
-    here, there = np.array([[*LEFT, 0.0]] * 2), np.array([[*LEFT, 5.0], [*RIGHT, 0.0]])
-    assert are_visible(rooms, here, there).tolist() == [True, False]
-
-
-def test_where_an_axis_repeats_the_shortest_way_counts():
-    wall = -pgt.shapes.Rectangle(x=(0.9, 1.1), y=(-1, 2))
-    here, there = np.array([[0.1, 0.5]]), np.array([[1.9, 0.5]])
-    assert not are_visible(pgt.Domain(x=(0, 2), y=(0, 1), shape=wall), here, there)[0]
-    assert are_visible(pgt.Domain(x=(0, 2), y=(0, 1), shape=wall, periodic=("x",)), here, there)[0]
-
-
-def test_a_block_is_parted_by_a_wall_and_joined_by_who_stands_in_the_door():
-    points, one = np.array([LEFT, RIGHT, DOOR]), np.zeros(3, int)
-    assert split_by_walls(ROOMS, points, one).tolist() == [0, 0, 0]
-    assert split_by_walls(ROOMS, points[:2], one[:2]).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -61,25 +35,7 @@ def test_readings_on_two_sides_of_a_wall_are_not_held_out_together(seed):
         assert len(np.unique(plain[found == group])) == 1  # parts of blocks
 
 
-SQUARE = Domain(x=(0, 2), t=(0, 1))
 RANDOM = np.random.default_rng(0)
-
-
-def test_readings_all_over_fill_the_cells():
-    found = count_cells(RANDOM.uniform((0, 0), (2, 1), (200, 2)), SQUARE)
-    assert found.in_words == "16 of 16 cells hold a reading"
-    assert not found.is_sparse
-
-
-@pytest.mark.parametrize("part", [(1.0, 0.5), (1.0, 1.0), (2.0, 0.5)])
-def test_a_part_without_readings_is_seen(part):
-    assert count_cells(RANDOM.uniform((0, 0), part, (60, 2)), SQUARE).is_sparse
-
-
-def test_few_readings_are_not_sparse_by_their_number_alone():
-    for seed in range(20):
-        points = np.random.default_rng(seed).uniform((0, 0), (2, 1), (12, 2))
-        assert not count_cells(points, SQUARE).is_sparse
 
 
 def test_sensors_that_stand_still_are_no_more_places_than_they_are():

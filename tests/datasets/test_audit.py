@@ -1,4 +1,3 @@
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
@@ -68,21 +67,6 @@ def test_a_wrong_coefficient_shows():
     unknown = pgt.Heat(pgt.Unknown(0.02, positive=True))
     for pde in (pgt.Heat(0.02), unknown):
         assert audit_data(field, pde)["heat"] == pytest.approx(expected, rel=1e-6)
-
-
-def test_sources_and_the_order_of_dimensions():
-    x, t = np.linspace(0, 1, 21), np.linspace(0, 2, 11)
-    field = xr.Dataset({"u": (("x", "t"), np.sin(t) * x[:, None] ** 2)}, {"x": x, "t": t})
-    for source in ("x^2*cos(t) - 2*sin(t)", lambda x, t: x**2 * jnp.cos(t) - 2 * jnp.sin(t)):
-        assert audit_data(field, pgt.Heat(1.0, source=source))["heat"] < 1e-14
-
-
-def test_a_hole_in_the_data_does_not_count():
-    field = datasets.heat()
-    field.u[50, 50] = np.nan
-    assert audit_data(field, pgt.Heat(0.01))["heat"] < 1e-20
-    with pytest.raises(InputError, match="no point"):
-        audit_data(field * np.nan, pgt.Heat(0.01))
 
 
 def test_what_cannot_be_audited_is_refused():

@@ -8,14 +8,6 @@ from pgt import datasets
 from pgt.core.errors import InputError
 
 
-def test_units_and_provenance():
-    field = datasets.cylinder_wake()
-    assert field.attrs["source"]
-    assert field.attrs["equation"]
-    assert all("units" in field[name].attrs for name in field.variables)
-    assert all(variable.dims[0] == "t" for variable in field.data_vars.values())
-
-
 def test_wake_is_divergence_free():
     flow = datasets.cylinder_wake().astype(np.float64).isel(t=slice(0, 200, 40))
     d = {

@@ -3,7 +3,6 @@
 import functools
 import re
 from pathlib import Path
-from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -12,21 +11,10 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.families import AbstractSolved
 from pgt.families.family import (
-    SampledSystem,
-    centered,
-    coefficient_values,
-    extents,
-    field_sizes,
     get,
-    has_equation_of,
-    log_uniform,
     names,
-    nodes_of,
-    with_traced_coefficients,
 )
-from pgt.families.observation_operator import double_precision
 from pgt.nn.scaling import Scaling
 
 FEW = {"nodes": 16, "times": 5}
@@ -144,82 +132,6 @@ def test_numbers_are_of_order_one_and_move_with_the_domain(name):
         assert many.shape == (4, numbers.size)
 
 
-@every
-def test_a_system_is_shown_as_labelled_data(name):
-    family, systems = small(name), drawn(name)
-    shown = family.dataset(jax.tree.map(lambda leaf: leaf[1], systems))
-    assert tuple(shown.data_vars) == family.fields
-    assert shown.attrs["family"] == name
-    assert len(pgt.sample(shown, n=7)) == 7
-
-
-def test_an_equation_is_filled_with_what_its_constructor_could_not_look_at():
-    found = jax.jit(
-        lambda v: with_traced_coefficients(
-            pgt.AdvectionDiffusion, {"velocity": v, "diffusivity": 0.1}
-        )
-    )
-    assert float(found(jnp.asarray(0.5)).velocity[0]) == 0.5
-    with pytest.raises(pgt.InputError, match="give its coefficient 'diffusivity'"):
-        pgt.families.get("heat").pde({})
-
-
-def test_log_uniform_has_as_much_below_its_geometric_mean_as_above():
-    keys = jax.random.split(jax.random.key(0), 4000)
-    found = jax.vmap(lambda key: log_uniform(key, 0.01, 100.0))(keys)
-    assert ((found >= 0.0099) & (found <= 101)).all()
-    assert abs(float(jnp.mean(found < 1)) - 0.5) < 0.03
-
-
-def test_nodes_end_at_walls_only():
-    domain = pgt.Domain(x=(0, 2), t=(0, 1), periodic=("x",))
-    assert [n.tolist() for n in nodes_of(domain, x=2, t=2).values()] == [[0, 1], [0, 1]]
-
-
-class Written(AbstractSolved):
-    """As a user writes it: nodes as an attribute of the class."""
-
-    name: ClassVar[str] = "written"
-    fields: ClassVar[tuple[str, ...]] = ("u",)
-    noise_shape: ClassVar[tuple[int, ...]] = (2,)
-    domain = pgt.Domain(x=(0, 1))  # pyright: ignore[reportAssignmentType]
-    axes: ClassVar = {"x": np.linspace(0, 1, 9)}  # pyright: ignore[reportAssignmentType]
-    ranges: ClassVar = {"rate": (0.5, 1.0)}  # pyright: ignore[reportAssignmentType]
-
-    def solve(self, noise, coefficients):
-        x = self.axes["x"]
-        return (
-            jnp.cos(noise[:, None] * x).sum(0)[:, None]
-            * jnp.exp(-coefficients["rate"] * x)[:, None]
-        )
-
-    def equation(self, **coefficients):
-        return pgt.Equation("u_xx = -rate*u", **coefficients)
-
-    def numbers(self, coefficients, scaling):
-        return jnp.zeros(1)
-
-
-def test_nodes_of_a_class_serve_double_and_single_precision_in_turn():
-    """JAX remembers the precision in which it first met an array that stays."""
-    family, rate = Written(), {"rate": 0.7}
-    with double_precision():
-        _, push = jax.linearize(lambda z: family.solve(z, {"rate": jnp.asarray(0.7)}), jnp.ones(2))
-        assert push(jnp.ones(2)).dtype == jnp.float64
-    keys = jax.random.split(jax.random.key(0), 3)
-    drawn = jax.jit(jax.vmap(lambda key: family.draw(key, rate)))(keys)
-    assert drawn.values.dtype == jnp.float32
-    family.axes["x"][0] = 5.0
-    assert family.axes["x"][0] == 0.0
-
-
-def test_systems_travel_through_vmap():
-    system = SampledSystem({"a": jnp.ones(())}, jnp.ones((3, 1)))
-    many = jax.vmap(lambda scale: jax.tree.map(lambda leaf: scale * leaf, system))(jnp.arange(4.0))
-    assert many.values.shape == (4, 3, 1)
-    assert many.coefficients["a"].tolist() == [0, 1, 2, 3]
-
-
 def test_the_families_are_known_by_name_and_made_with_other_settings():
     assert {"heat", "advection_diffusion", "wave", "burgers"} <= set(names())
     assert all(get(name).name == name for name in names())
@@ -269,37 +181,7 @@ def test_the_page_lists_every_family_with_its_law_and_ranges():
     assert shown == table(), f"write this into {PAGE.name}:\n{table()}"
 
 
-SCALING = Scaling(
-    middle=np.zeros(2),
-    half_extent=np.array([2.0, 5.0]),
-    mean=np.array([3.0]),
-    spread=np.array([2.0]),
-    resolution=np.ones(2),
-    periodic=(False, False),
-)
-
-
-def test_a_range_goes_from_minus_one_to_one():
-    found = [float(centered(number, 0.01, 1.0)) for number in (0.01, 0.1, 1.0)]
-    np.testing.assert_allclose(found, [-1, 0, 1], atol=1e-6)
-    assert float(centered(2.0, 2.0, 2.0)) == 0
-    assert abs(float(centered(4.0, 2.0, 2.0)) - np.log(2)) < 1e-6
-
-
-def test_lengths_and_sizes_are_those_of_the_scaling():
-    assert extents(SCALING).tolist() == [4, 10]
-    spread, mean = field_sizes(SCALING, typical=0.5, unit=jnp.asarray(2.0))
-    assert abs(float(spread) - np.log(2)) < 1e-6
-    assert float(mean) == 3.0
-
-
 ROD = pgt.families.get("heat")
-OTHERS = [
-    pgt.Heat(0.02, source=1.0),
-    pgt.AdvectionDiffusion(1.0, 0.02),
-    pgt.AllenCahn(0.02, 1.0),
-    pgt.Equation("u_t = diffusivity*u_xx - u", diffusivity=0.02),
-]
 
 
 @pytest.fixture(scope="module")
@@ -326,21 +208,6 @@ def test_a_coefficient_that_the_family_does_not_have_is_refused(network, reading
         network(readings, {"diffusivity": 0.02, "velocity": 1.0})
 
 
-@pytest.mark.parametrize("pde", OTHERS)
-def test_another_equation_with_a_coefficient_of_that_name_is_said(network, readings, pde):
-    assert "the equation is not that of the family 'heat'" in network(readings, pde).outside
-    with pytest.raises(pgt.InputError, match="not that of the family 'heat'"):
-        pgt.families.assimilate(ROD, readings, pde)
-
-
-@pytest.mark.parametrize(
-    "pde", [pgt.Heat(0.02), pgt.Equation("u_t = diffusivity*u_xx", diffusivity=0.02)]
-)
-def test_its_own_equation_is_taken_however_it_is_written(network, readings, pde):
-    assert network(readings, pde).outside == ()
-    assert coefficient_values(ROD, pde) == {"diffusivity": 0.02}
-
-
 def test_a_guess_is_said_and_found_where_the_law_is_known(network, readings):
     unknown = pgt.Heat(pgt.Unknown(0.05, positive=True))
     assert "diffusivity is unknown: 0.05 is its first guess" in network(readings, unknown).outside
@@ -348,18 +215,16 @@ def test_a_guess_is_said_and_found_where_the_law_is_known(network, readings):
     assert found.coefficients["diffusivity"] == pytest.approx(0.02, rel=1e-2)
 
 
-def test_simulations_have_coefficients_with_signs_and_no_equation_once_stored(tmp_path):
-    for number, speed in enumerate((-1.0, 0.5, 1.0)):
-        grid = pgt.datasets.heat().isel(x=slice(0, 9), t=slice(0, 8)).assign_attrs(speed=speed)
-        pgt.io.write_field(grid, tmp_path / f"{number}.nc")
+OTHERS = [
+    pgt.Heat(0.02, source=1.0),
+    pgt.AdvectionDiffusion(1.0, 0.02),
+    pgt.AllenCahn(0.02, 1.0),
+    pgt.Equation("u_t = diffusivity*u_xx - u", diffusivity=0.02),
+]
 
-    def carried(speed):
-        return pgt.Equation("u_t + speed*u_x = 0", speed=speed)
 
-    family = pgt.families.Simulations(tmp_path, carried, ["speed"])
-    assert coefficient_values(family, {"speed": -0.5}) == {"speed": -0.5}
-    with pytest.raises(pgt.InputError, match=r"write a number\. Its systems have -1 to 1"):
-        coefficient_values(family, {"speed": float("nan")})
-    assert has_equation_of(family, carried(-0.5))
-    assert not has_equation_of(family, pgt.AdvectionDiffusion(0.5, 0.1))
-    assert has_equation_of(family.without_systems(), carried(-0.5))  # nobody can tell
+@pytest.mark.parametrize("pde", OTHERS)
+def test_another_equation_with_a_coefficient_of_that_name_is_said(network, readings, pde):
+    assert "the equation is not that of the family 'heat'" in network(readings, pde).outside
+    with pytest.raises(pgt.InputError, match="not that of the family 'heat'"):
+        pgt.families.assimilate(ROD, readings, pde)

@@ -93,8 +93,3 @@ def test_a_grid_has_fields_and_bands():
     assert float(found.u.sel(x=0.25, t=2.0)) == 2.25
     assert bool((found.v_high - found.v_low == 3).all())
     assert found.attrs == {"outside": ""}
-
-
-def test_an_axis_that_is_none_is_named():
-    with pytest.raises(pgt.InputError, match=r"grid\(y=\.\.\.\): the axes are x, t"):
-        on_grid(at, DOMAIN, ("u", "v"), {"y": 4}, {})

@@ -8,18 +8,13 @@ import pytest
 
 import pgt
 from pgt.data.domain import Domain
-from pgt.families.assimilation import as_solved
 from pgt.families.family import nodes_of
 from pgt.families.laws import HeatFamily
 from pgt.families.observation_operator import (
-    CLEAN_NOISE,
-    TRUST_IN_SIGMA,
     Stencil,
-    are_nodes,
     double_precision,
     problem_of,
     problem_of_batch,
-    refine_for,
 )
 from pgt.families.sensing import SensorBatch
 
@@ -64,14 +59,6 @@ def test_boxes_are_averages():
     np.testing.assert_allclose(read(boxes, {"diffusivity": NU})[0], means, atol=1e-4)
 
 
-def test_an_unknown_coefficient_is_one_more_normal():
-    readings, x, t = scattered()
-    found, operator = read(readings, {}, np.append(NOISE, 0.0))
-    assert operator.size == 9
-    middle = float(np.sqrt(np.prod(HEAT.ranges["diffusivity"])))
-    np.testing.assert_allclose(found, exact(x, t, middle), atol=1e-7)
-
-
 def test_nothing_read_and_too_much_are_refused(monkeypatch):
     readings, _, _ = scattered()
     with pytest.raises(pgt.InputError, match="empty"):
@@ -79,25 +66,6 @@ def test_nothing_read_and_too_much_are_refused(monkeypatch):
     monkeypatch.setattr("pgt.families.observation_operator.LARGEST_MATRIX", 80)
     with pytest.raises(pgt.InputError, match="give at most 10 readings"):
         read(readings, {"diffusivity": NU})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["advection_diffusion", "burgers", "wave_2d"])
-def test_twice_the_nodes_change_nothing_between_them(name):
-    family = as_solved(pgt.families.get(name))
-    rng = np.random.default_rng(0)
-    points = rng.uniform(family.domain.lower, family.domain.upper, (200, len(family.axes)))
-    hard = {n: low if name == "burgers" else high for n, (low, high) in family.ranges.items()}
-    with double_precision():
-        fine, noise = refine_for(family, points), jnp.asarray(rng.normal(size=family.noise_shape))
-
-        @eqx.filter_jit
-        def at(grid, noise):
-            drawn = {n: jnp.asarray(value) for n, value in hard.items()}
-            return Stencil.of(points, grid.axes, grid.domain)(grid.solve(noise, drawn))
-
-        once, twice = (np.asarray(at(grid, noise)) for grid in (fine, fine.finer(2, 2)))
-    assert np.abs(once - twice).max() < 3e-4 * twice.std()
 
 
 SQUARE = Domain(x=(0, 1), t=(0, 2))
@@ -117,57 +85,11 @@ def test_polynomials_of_degree_seven_are_met_up_to_the_edge():
     assert np.abs(polynomial(*points.T)).max() > 50
 
 
-def test_nodes_may_lie_unevenly():
-    x = np.sort(np.random.default_rng(2).uniform(0, 1, 30))
-    axes = {"x": np.concatenate([[0.0], x, [1.0]])}
-    at = np.linspace(0.02, 0.98, 50)[:, None]
-    line = Domain(x=(0, 1))
-    found = Stencil.of(at, axes, line)((axes["x"] ** 5)[:, None])
-    np.testing.assert_allclose(found, at**5, atol=1e-5)
-    assert are_nodes(axes["x"][[3, 8], None], axes)
-    even = (axes["x"][0] + 5 * (axes["x"][1] - axes["x"][0])).reshape(1, 1)
-    assert not are_nodes(even, axes)
-
-
-def test_a_node_has_its_value_and_no_other():
-    points = np.stack([m.ravel() for m in MESH], axis=-1)[::7]
-    stencil = Stencil.of(points, AXES, SQUARE)
-    assert are_nodes(points, AXES)
-    assert not are_nodes(POINTS, AXES)
-    assert stencil.nodes[0].shape[1] == 1
-    values = np.random.default_rng(1).normal(size=(12, 9, 1)).astype(np.float32)
-    np.testing.assert_array_equal(stencil(values)[:, 0], values.reshape(-1)[::7])
-
-
-def test_a_period_is_closed():
-    ring = Domain(x=(0, 1), periodic=("x",))
-    axes = nodes_of(ring, x=64)
-    x = np.linspace(0, 1, 101)[:, None]
-    wave = np.cos(2 * np.pi * (3 * axes["x"] + 0.1))[:, None]
-    found = np.asarray(Stencil.of(x, axes, ring)(wave))
-    np.testing.assert_allclose(found, np.cos(2 * np.pi * (3 * x + 0.1)), atol=2e-6)
-
-
 def problem(**settings):
     truth = HEAT.dataset(HEAT.draw(jax.random.key(1), {"diffusivity": NU}))
     readings = pgt.sample(truth, n=11, seed=1, **settings)
     with double_precision():
         return problem_of(HEAT, readings, {"diffusivity": NU}), readings
-
-
-def test_the_noise_of_readings_without_one_is_that_of_single_precision():
-    found, _ = problem()
-    real = found.is_real
-    assert real.sum() == 11 < len(real)
-    np.testing.assert_allclose(found.sigma[real], CLEAN_NOISE * found.unit[real])
-    assert found.trust == 0
-
-
-def test_a_given_noise_is_trusted():
-    found, _ = problem(noise=0.1, record_noise=True)
-    share = (found.sigma / found.unit)[found.is_real]
-    assert 0.03 < share.min() == share.max() < 0.3
-    assert found.trust == TRUST_IN_SIGMA
 
 
 def test_many_systems_have_the_problem_of_each():

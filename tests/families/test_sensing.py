@@ -14,8 +14,6 @@ from pgt.families.sensing import (
     NodeGrid,
     Sensing,
     SensorBatch,
-    are_stations,
-    scaling_of,
     sense,
 )
 
@@ -31,13 +29,6 @@ def _seen(key, sensing, exactly, guide):
     return sense(key, FAMILY.draw(key), FAMILY, NodeGrid.of(FAMILY), sensing, 7, guide, exactly)
 
 
-def test_the_nodes_are_those_of_the_grid():
-    nodes = NodeGrid.of(FAMILY)
-    x, t = FAMILY.axes.values()
-    assert nodes.points.shape == (len(x) * len(t), 2)
-    np.testing.assert_allclose(nodes.points[1], [2 * x[0] - 1, 2 * t[1] - 1], atol=1e-6)
-
-
 def test_clean_readings_are_the_standardised_truth():
     key = jax.random.key(0)
     system, nodes = FAMILY.draw(key), NodeGrid.of(FAMILY)
@@ -50,42 +41,12 @@ def test_clean_readings_are_the_standardised_truth():
     np.testing.assert_allclose(found.values[:12, 0], expected, atol=1e-4)
 
 
-def test_numbers_of_readings_stay_within_their_bounds():
-    counts = [int(seen(k).readings.mask.sum()) for k in range(12)]
-    assert min(counts) >= 5
-    assert max(counts) <= 20
-    assert len(set(counts)) > 3
-
-
-def test_noise_is_as_large_as_asked():
-    many = Sensing(min_readings=400, max_readings=400, station_share=0.0)
-    clean, noisy = (seen(3, many, (jnp.asarray(400), jnp.asarray(level))) for level in (0.0, 0.1))
-    spread = float(
-        jnp.std(noisy.readings.values * noisy.size**-1 - clean.readings.values * clean.size**-1)
-    )
-    assert 0.05 < spread < 0.2
-
-
 def test_stations_stand_still():
     points = np.asarray(
         seen(1, Sensing(min_readings=20, max_readings=20, station_share=0.999)).readings.points
     )
     assert len(np.unique(points[:, 0])) < 12
     assert len(np.unique(points[:, 1])) > 4
-
-
-def test_the_scaling_is_that_of_the_library():
-    readings = pgt.sample(FAMILY.dataset(FAMILY.draw(jax.random.key(2))), n=15)
-    ours = scaling_of(FAMILY, jnp.asarray(readings.values), jnp.asarray(readings.mask))
-    expected = pgt.Scaling.fit(readings, FAMILY.domain)
-    for name in ("middle", "half_extent", "mean", "spread", "resolution"):
-        np.testing.assert_allclose(getattr(ours, name), getattr(expected, name), rtol=1e-5)
-
-
-def test_the_equation_may_guide():
-    readings = seen(guide="equation").readings
-    points = readings.points[:3]
-    assert float(jnp.ptp(readings.gamma(points, points))) > 0
 
 
 def test_what_nobody_measures_is_hidden():
@@ -110,22 +71,6 @@ POINTS, VALUES = np.full((2, 3, 2), 0.5), np.ones((2, 3, 1))
 GIVEN, AT = {"diffusivity": [0.01, 0.02]}, np.zeros((4, 2))
 
 
-def test_what_was_not_read_is_masked_wherever_it_is():
-    points, values = POINTS.copy(), VALUES.copy()
-    points[0, 1], values[0, 1] = 7.0, np.nan
-    found = SensorBatch.of(HEAT, points, values, GIVEN, AT)
-    assert found.mask[..., 0].tolist() == [[True, False, True], [True, True, True]]
-    assert np.isfinite(found.values).all()
-    assert found.points.max() <= 1
-
-
-def test_a_reading_beyond_the_seam_is_put_inside():
-    found = SensorBatch.of(
-        RING, POINTS + np.array([0.75, 0.0]), VALUES, {"viscosity": [0.01, 0.01]}, AT
-    )
-    np.testing.assert_allclose(found.points[..., 0], 0.25)
-
-
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
@@ -145,13 +90,3 @@ def test_what_is_wrong_is_said(changed, words):
     right = {"points": POINTS, "values": VALUES, "coefficients": GIVEN, "at": AT}
     with pytest.raises(pgt.InputError, match=words):
         SensorBatch.of(HEAT, **right | changed)
-
-
-def test_a_few_sensors_that_read_again_and_again_stand_still():
-    few, scattered = np.repeat([0.1, 0.7], 8), np.linspace(0, 1, 16)
-    t = np.tile(np.linspace(0, 1, 8), 2)
-    places = np.stack([np.stack([x, t], axis=-1) for x in (few, scattered)])
-    assert [are_stations(one, HEAT.domain) for one in places] == [True, False]
-    batch = SensorBatch.of(HEAT, places, np.ones((2, 16, 1)), GIVEN, AT)
-    assert batch.has_stations(HEAT.domain) == [True, False]
-    assert not are_stations(places[0], pgt.Domain(x=(0, 1), y=(0, 1)))

@@ -2,19 +2,15 @@
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
 
 import pgt
 from pgt.families.simulations import (
-    SimulationFiles,
     Simulations,
     read_folder,
-    without_repeated_ends,
 )
-from pgt.nn.scaling import Scaling
 
 HEAT = pgt.families.get("heat", nodes=9, times=8)
 draw = jax.jit(HEAT.draw)
@@ -45,28 +41,6 @@ def test_draws_are_the_files_with_their_coefficients(folder):
     assert family.pde({"diffusivity": 0.01}).diffusivity == 0.01
 
 
-def test_what_judges_a_network_is_not_trained_on(folder):
-    family = Simulations(folder, pgt.Heat, ["diffusivity"])
-    shown, judges = family.split()
-    assert shown.given[:, 0].tolist() == pytest.approx([0.01, 0.02, 0.08])
-    assert judges.given[:, 0].tolist() == pytest.approx([0.04])
-    assert judges.ranges == shown.ranges == family.ranges
-    assert judges.split() == (judges, judges)  # too few
-
-
-def test_every_number_that_a_network_is_told_has_its_name(folder):
-    family = Simulations(folder, pgt.Heat, ["diffusivity"])
-    readings = pgt.sample(HEAT.dataset(draw(jax.random.key(0))), n=5)
-    numbers = family.numbers({"diffusivity": 0.02}, Scaling.fit(readings, family.domain))
-    assert len(family.number_names) == numbers.size
-    assert family.number_names[1:] == (
-        "the size of u",
-        "the mean of u",
-        "the extent of x",
-        "the extent of t",
-    )
-
-
 def test_given_coefficients_choose_the_nearest_file(folder):
     family = Simulations(folder, pgt.Heat, ["diffusivity"])
     nearest = eqx.filter_jit(family.draw)(jax.random.key(0), {"diffusivity": 0.035})
@@ -88,31 +62,6 @@ def test_windows_begin_at_every_node_and_count_from_there(folder):
     assert all(min(np.abs(w - whole[:, i : i + 6]).max() for i in range(3)) < 1e-6 for w in windows)
 
 
-def test_numbers_say_where_a_system_lies_among_the_files(folder):
-    family = Simulations(folder, pgt.Heat, ["diffusivity"])
-    scaling = Scaling(
-        middle=np.array([0.5, 0.5]),
-        half_extent=np.array([0.5, 0.5]),
-        mean=np.zeros(1),
-        spread=np.asarray(family.spreads),
-        resolution=np.ones(2),
-        periodic=(False, False),
-    )
-    found = [family.numbers({"diffusivity": v}, scaling) for v in (0.01, 0.08)]
-    np.testing.assert_allclose(found, [[-1, 0, 0, 0, 0], [1, 0, 0, 0, 0]], atol=1e-5)
-
-
-def test_coefficients_that_are_not_positive_lie_evenly(tmp_path):
-    for i, drift in enumerate((-1.0, 0.0, 1.0)):
-        system = HEAT.dataset(draw(jax.random.key(i), {})).assign_attrs(velocity=drift)
-        pgt.io.write_field(system, tmp_path / f"{i}.nc")
-    family = Simulations(tmp_path, pgt.AdvectionDiffusion, ["velocity", "diffusivity"])
-    for given, expected in ((0.4, 0.0), (0.6, 1.0)):
-        system = eqx.filter_jit(family.draw)(jax.random.key(0), {"velocity": given})
-        found = system.coefficients["velocity"]
-        assert float(found) == expected
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -124,24 +73,6 @@ def test_coefficients_that_are_not_positive_lie_evenly(tmp_path):
 def test_windows_that_do_not_fit_are_refused(folder, settings, message):
     with pytest.raises(pgt.InputError, match=message):
         Simulations(folder, pgt.Heat, ["diffusivity"], **settings)
-
-
-def test_uneven_nodes_are_not_cropped(tmp_path):
-    uneven = HEAT.dataset(draw(jax.random.key(0), {}))
-    uneven = uneven.assign_coords(t=uneven.t**2)
-    pgt.io.write_field(uneven, tmp_path / "a.nc")
-    assert Simulations(tmp_path, pgt.Heat, ["diffusivity"]).axes["t"][-1] == 1
-    with pytest.raises(pgt.InputError, match="not evenly spaced"):
-        Simulations(tmp_path, pgt.Heat, ["diffusivity"], crop={"t": 4})
-
-
-def test_a_period_is_one_step_longer_than_its_nodes(tmp_path):
-    ring = pgt.families.get("advection_diffusion", nodes=8, times=3)
-    pgt.io.write_field(ring.dataset(jax.jit(ring.draw)(jax.random.key(0))), tmp_path / "a.nc")
-    names = ["velocity", "diffusivity"]
-    family = Simulations(tmp_path, pgt.AdvectionDiffusion, names, periodic=("x",))
-    assert family.domain == ring.domain
-    assert jnp.allclose(family.draw(jax.random.key(1)).values, family.values[0])
 
 
 def test_what_gives_no_equation_is_refused(folder):
@@ -159,21 +90,6 @@ def simulation(scale=1.0, **attributes):
 
 def read(folder):
     return read_folder(folder, ("x", "t"), ("u",), ("diffusivity",))
-
-
-def test_files_are_read_in_the_order_of_their_names_and_axes(tmp_path):
-    pgt.io.write_field(simulation(2.0, diffusivity=0.2), tmp_path / "b.nc")
-    pgt.io.write_field(simulation(1.0, diffusivity=0.1), tmp_path / "a.nc")
-    (tmp_path / "notes.txt").write_text("no simulation")
-    found = read(tmp_path)
-    assert found.values.shape == (2, 5, 3, 1)
-    assert found.coefficients.tolist() == [[0.1], [0.2]]
-    assert found.values[1, 4, 2, 0] == 6.0
-
-
-def test_a_coefficient_may_be_a_variable(tmp_path):
-    pgt.io.write_field(simulation().assign(diffusivity=0.3), tmp_path / "a.nc")
-    assert read(tmp_path).coefficients.tolist() == [[0.3]]
 
 
 @pytest.mark.parametrize(
@@ -202,18 +118,3 @@ def test_a_file_that_lacks_something_is_named(tmp_path, broken, message):
 def test_an_empty_folder_is_refused(tmp_path):
     with pytest.raises(pgt.InputError, match="there is no NetCDF file"):
         read(tmp_path)
-
-
-@pytest.mark.parametrize(("count", "kept"), [(9, 8), (8, 8)])
-def test_the_end_of_a_period_is_its_beginning(count, kept):
-    x, t = np.arange(count) / 8, np.linspace(0, 1, 3)
-    values = np.stack([np.sin(2 * np.pi * (x[:, None] - k * t))[..., None] for k in (1, 2)])
-    stored = SimulationFiles({"x": x, "t": t}, values, np.zeros((2, 0)))
-    found = without_repeated_ends(stored, ("x",))
-    assert found.values.shape == (2, kept, 3, 1)
-    assert found.axes["x"].tolist() == (np.arange(kept) / 8).tolist()
-    assert without_repeated_ends(stored, ()).values.shape == values.shape
-    same = SimulationFiles(
-        stored.axes, np.ones_like(values), stored.coefficients
-    )  # which says nothing
-    assert without_repeated_ends(same, ("x",)).values.shape == values.shape

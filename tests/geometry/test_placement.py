@@ -19,9 +19,3 @@ def test_a_turn_keeps_lengths_and_its_axis(axis):
     np.testing.assert_allclose(matrix @ matrix.T, np.eye(3), atol=1e-12)
     np.testing.assert_allclose(matrix @ direction(axis), direction(axis), atol=1e-12)
     assert np.trace(turning(3, direction(axis))) == 0
-
-
-def test_a_wall_that_is_placed_stands_where_the_shape_ends():
-    (leaf,) = KITE.scaled(2).rotated(20).moved(3, 0).leaves()
-    found = leaf.boundary(100)
-    assert np.abs(leaf.distance(found.points)).max() < 1e-12

@@ -40,11 +40,6 @@ def test_signs_of_other_languages_are_named(text, sign):
         where_true(text, PLACES, ("x", "y"))
 
 
-def test_brackets_around_conditions_are_refused():
-    with pytest.raises(InputError, match="brackets do not go around"):
-        where_true("(x < 0 or y > 0) and x > -1", PLACES, ("x", "y"))
-
-
 def test_every_point_meets_all_members_whose_box_holds_it():
     random = np.random.default_rng(0)
     low = random.uniform(0, 1, (40, 2))

@@ -28,11 +28,6 @@ def test_a_million_points_take_less_than_a_second_and_agree_with_shapely():
     assert (inside == shapely.contains_xy(known, *places.T)).all()
 
 
-def test_corners_may_run_either_way_and_repeat_the_first():
-    for ring in (SQUARE, SQUARE[::-1], [*SQUARE, SQUARE[0]]):
-        assert Polygon(ring).measure() == pytest.approx(4)
-
-
 def test_distance_is_that_from_the_nearest_edge():
     found = Polygon(SQUARE).distance(np.array([[1.0, 1.5], [3.0, 3.0], [1.0, -1.0]]))
     assert found == pytest.approx([-0.5, np.sqrt(2), 1.0])
@@ -56,16 +51,6 @@ def test_distance_is_that_from_the_nearest_edge():
 def test_what_is_no_polygon_is_refused(build, words):
     with pytest.raises(InputError, match=words):
         build()
-
-
-def test_a_comb_meets_few_of_its_teeth():
-    teeth = [(k / 400, k % 2) for k in range(401)]
-    comb = Polygon([*teeth, (1, -1), (0, -1)])
-    places = np.random.default_rng(0).uniform([0, -1], [1, 1], (2000, 2))
-    outline = shapely.Polygon([*teeth, (1, -1), (0, -1)])
-    assert (comb.inside(places) == shapely.contains_xy(outline, *places.T)).all()
-    assert max(len(rows) for rows, _ in comb._bins.pairs(places[:, :1])) == 2000
-    assert sum(len(rows) for rows, _ in comb._bins.pairs(places[:, :1])) < 10 * 2000
 
 
 @pytest.mark.parametrize("holes", [None, 1, "abc", {1: 2}, np.array(1.0), [None], [1.0]], ids=repr)

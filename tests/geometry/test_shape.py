@@ -74,12 +74,6 @@ def test_sign_of_the_distance_is_the_inside_test(name):
     assert np.abs(shape.distance(points[::97])).max() < 1e-2 * (high - low).max()
 
 
-def test_the_boundary_counts_as_inside_with_a_slack():
-    points = PLATE.walls().points
-    assert PLATE.inside(points, 1e-9).all()
-    assert not PLATE.inside(points, -1e-9).any()
-
-
 def test_walls_are_found_by_name():
     assert PLATE.wall_names == ("rectangle", "hole")
     assert PLATE.walls("hole").weights.sum() == pytest.approx(0.4 * PI)
@@ -88,8 +82,3 @@ def test_walls_are_found_by_name():
     assert (np.sum((points - [1, 0.5]) * normals, axis=1) < 0).all()
     with pytest.raises(InputError, match="'rectangle', 'hole'"):
         PLATE.walls("hol")
-
-
-def test_shapes_are_values():
-    assert hash(PLATE) == hash(Rectangle((0, 2), (0, 1)) - Disk((1, 0.5), 0.2, name="hole"))
-    assert Disk() != Disk(radius=2)

@@ -58,25 +58,6 @@ def test_measures_are_those_of_the_file(kind, tmp_path):
     assert scaled.measure() == pytest.approx(measure * 0.001**shape.dimension, rel=1e-3)
 
 
-def test_marks_in_front_of_the_text_are_skipped(tmp_path):
-    (tmp_path / "lake.wkt").write_text("SRID=4326;" + LAKE.wkt, encoding="utf-8-sig")
-    assert read_shape(tmp_path / "lake.wkt").measure() == pytest.approx(LAKE.area)
-    assert read_shape("SRID=4326; " + LAKE.wkt).measure() == pytest.approx(LAKE.area)
-
-
-def test_features_without_a_place_are_skipped(tmp_path):
-    places = [json.loads(shapely.to_geojson(LAKE)), None]
-    features = [{"type": "Feature", "geometry": place, "properties": {}} for place in places]
-    data = {"type": "FeatureCollection", "features": features}
-    (tmp_path / "lake.geojson").write_text(json.dumps(data), encoding="utf-8-sig")
-    assert read_shape(tmp_path / "lake.geojson").measure() == pytest.approx(LAKE.area)
-
-
-def test_geometries_of_shapely_are_shapes():
-    places = np.random.default_rng(0).uniform(-2, 7, (500, 2))
-    assert (read_shape(ISLANDS).inside(places) == shapely.contains_xy(ISLANDS, *places.T)).all()
-
-
 OPEN = """solid s
 facet normal 0 0 1
 outer loop
@@ -115,14 +96,6 @@ def test_broken_files_are_refused_by_name(name, tmp_path):
     assert "\n" not in str(refused.value)
 
 
-def test_inverted_normals_are_named(tmp_path):
-    mesh = trimesh.creation.icosphere(1)
-    mesh.invert()
-    mesh.export(tmp_path / "ball.stl")
-    with pytest.raises(InputError, match="all normals point inwards"):
-        read_shape(tmp_path / "ball.stl")
-
-
 def test_what_is_no_source_is_refused(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         read_shape(tmp_path / "missing.stl")
@@ -130,23 +103,6 @@ def test_what_is_no_source_is_refused(tmp_path):
         read_shape("LINESTRING (0 0, 2 0, 2 1, 0 0)")
     with pytest.raises(InputError, match="give a path"):
         read_shape(3)
-
-
-def grid(side: int) -> tuple[np.ndarray, np.ndarray]:
-    """A square of squares, each two triangles."""
-    axis = np.linspace(0, 1, side + 1)
-    points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
-    first = (np.arange(side)[:, None] * (side + 1) + np.arange(side)).ravel()
-    quads = np.column_stack([first, first + side + 1, first + side + 2, first + 1])
-    return points, quads
-
-
-def test_the_outline_of_a_mesh_with_a_hole_has_two_rings():
-    points, quads = grid(5)
-    kept = np.delete(quads, 12, axis=0)  # the one in the middle
-    shape = shape_of_mesh(points, {"quad": kept})
-    assert shape.measure() == pytest.approx(24 / 25)
-    assert shape.walls().weights.sum() == pytest.approx(4 + 0.8)
 
 
 def test_the_surface_of_tetrahedra_is_closed_however_they_are_turned():
@@ -176,13 +132,6 @@ def test_solid_cells_of_all_kinds_make_one_surface():
     assert shape_of_mesh(corners, {"tetra10": second}).measure() == pytest.approx(1 / 6)
 
 
-def test_a_mesh_without_cells_that_cover_something_is_refused():
-    with pytest.raises(InputError, match="its cells are line"):
-        shape_of_mesh(np.zeros((2, 2)), {"line": np.array([[0, 1]])})
-    with pytest.raises(InputError, match="not finite"):
-        shape_of_mesh(np.full((3, 2), np.nan), {"triangle": np.array([[0, 1, 2]])})
-
-
 @pytest.mark.parametrize(
     ("points", "cells", "said"),
     [
@@ -196,3 +145,18 @@ def test_a_mesh_without_cells_that_cover_something_is_refused():
 def test_a_mesh_that_is_empty_or_points_nowhere_is_refused(points, cells, said):
     with pytest.raises(InputError, match=said):
         shape_of_mesh(points, cells, None)
+
+
+def test_inverted_normals_are_named(tmp_path):
+    mesh = trimesh.creation.icosphere(1)
+    mesh.invert()
+    mesh.export(tmp_path / "ball.stl")
+    with pytest.raises(InputError, match="all normals point inwards"):
+        read_shape(tmp_path / "ball.stl")
+
+
+def test_a_mesh_without_cells_that_cover_something_is_refused():
+    with pytest.raises(InputError, match="its cells are line"):
+        shape_of_mesh(np.zeros((2, 2)), {"line": np.array([[0, 1]])})
+    with pytest.raises(InputError, match="not finite"):
+        shape_of_mesh(np.full((3, 2), np.nan), {"triangle": np.array([[0, 1, 2]])})

@@ -6,7 +6,7 @@ import trimesh
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.geometry import Ball, Box, Cylinder, Surface
+from pgt.geometry import Surface
 
 CORNERS = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], float)
 FACES = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
@@ -47,15 +47,6 @@ def test_points_in_line_with_corners_and_edges_are_told_apart():
     assert surface.inside(line).tolist() == [False, True, True, True, False]
 
 
-def test_surfaces_are_values_and_join_the_algebra():
-    mesh = trimesh.creation.torus(2, 0.7, major_sections=12, minor_sections=8)
-    surface = Surface(mesh.vertices, mesh.faces, name="torus")
-    assert surface == Surface(mesh.vertices, mesh.faces, name="torus")
-    assert hash(surface) != hash(Surface(mesh.vertices, mesh.faces))
-    cut = surface - Ball((2, 0, 0), 0.3)
-    assert cut.measure() == pytest.approx(mesh.volume - 4 / 3 * np.pi * 0.027, rel=1e-3)
-
-
 @pytest.mark.parametrize(
     ("corners", "faces", "words"),
     [
@@ -76,16 +67,6 @@ def test_what_is_no_closed_surface_is_refused(corners, faces, words):
         Surface(corners, faces)
 
 
-def test_distance_is_right_beside_triangles_as_long_as_the_shape():
-    box = trimesh.creation.box((1, 2, 8))
-    rod = trimesh.creation.cylinder(0.5, 10, sections=64)
-    places = np.random.default_rng(0).uniform([-1, -1.5, -5.5], [1, 1.5, 5.5], (2000, 3))
-    exact = Box((-0.5, 0.5), (-1, 1), (-4, 4)).distance(places)
-    assert Surface(box.vertices, box.faces).distance(places) == pytest.approx(exact, abs=1e-9)
-    round_ = Cylinder(radius=0.5, z=(-5, 5)).distance(places)
-    assert Surface(rod.vertices, rod.faces).distance(places) == pytest.approx(round_, abs=1e-3)
-
-
 def test_parts_of_a_surface_may_overlap():
     ball = trimesh.creation.icosphere(3)
     other = ball.copy().apply_translation((0.8, 0, 0))
@@ -97,13 +78,3 @@ def test_parts_of_a_surface_may_overlap():
     domain = pgt.Domain(x=(-2, 3), y=(-2, 2), z=(-2, 2), shape=shape)
     lens = np.pi * (4 + 0.8) * (2 - 0.8) ** 2 / 12
     assert domain.volume == pytest.approx(8 / 3 * np.pi - lens, rel=0.01)
-
-
-def test_corners_that_differ_by_the_digits_of_a_file_are_one():
-    """An STL file has the corners of every triangle by themselves, in single precision."""
-    mesh = trimesh.creation.icosphere(2)
-    noise = np.random.default_rng(0).normal(0, 1e-7, (mesh.faces.size, 3))
-    soup = mesh.vertices[mesh.faces].reshape(-1, 3) + noise
-    surface = Surface(soup, np.arange(len(soup)).reshape(-1, 3))
-    assert len(surface.triangles) == len(mesh.faces)
-    assert surface.measure() == pytest.approx(mesh.volume, rel=1e-6)

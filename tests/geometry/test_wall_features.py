@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pgt.geometry import Disk, Ellipse, Formula, Polygon, Rectangle
+from pgt.geometry import Disk, Formula, Polygon, Rectangle
 from pgt.geometry.wall_features import corners_of, holes_of
 
 PLATE = Rectangle((0, 2), (0, 1), name="plate")
@@ -37,30 +37,3 @@ def test_corners_are_those_that_point_into_the_domain():
     assert np.degrees(found.directions[tip]) == pytest.approx(90, abs=1)
     assert found.angles[tip] == pytest.approx(2 * np.pi - 2 * np.arctan2(0.2, 0.3), abs=0.02)
     assert not len(corners_of(PLATE).angles)
-
-
-def test_many_small_corners_are_a_bend():
-    turn = np.linspace(0, 2 * np.pi, 60, endpoint=False)
-    ring = Polygon(np.column_stack([1 + 0.2 * np.cos(turn), 0.5 + 0.2 * np.sin(turn)]))
-    assert not len(corners_of(PLATE - ring).angles)
-
-
-def test_a_hole_that_is_not_round_has_several_centres():
-    slot = holes_of(PLATE - Ellipse((1, 0.5), (0.6, 0.2)))
-    assert 3 <= len(slot.radii) <= 6
-    assert slot.centres[:, 0].min() < 0.7 < 1.3 < slot.centres[:, 0].max()  # towards both tips
-    assert np.all(np.abs(slot.centres[:, 1] - 0.5) < 0.05)
-    assert len(holes_of(PLATE - Ellipse((1, 0.5), (0.6, 0.2)), 1).radii) == 1
-
-
-def test_no_centre_is_in_the_domain():
-    crescent = Disk((1, 0.5), 0.4) - Disk((1.15, 0.5), 0.35)
-    plate = PLATE - crescent
-    assert not plate.inside(holes_of(plate).centres).any()
-
-
-def test_a_round_notch_is_a_hole():
-    bump = holes_of(PLATE - Disk((1, 0), 0.3))
-    assert bump.centres.tolist() == [[1, 0]]
-    assert bump.radii == pytest.approx([0.3])
-    assert not len(holes_of(PLATE - Rectangle((0.5, 1), (-1, 0.5))).radii)  # it has corners instead

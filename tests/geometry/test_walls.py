@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from pgt.core.errors import InputError
-from pgt.geometry import Disk, Formula, Polygon, Rectangle
-from pgt.geometry.walls import gather_points, part_where, to_walls
+from pgt.geometry import Formula, Polygon, Rectangle
+from pgt.geometry.walls import to_walls
 
 
 def test_of_walls_that_lie_on_each_other_the_first_keeps_the_points():
@@ -14,19 +14,6 @@ def test_of_walls_that_lie_on_each_other_the_first_keeps_the_points():
         both.walls("b")
 
 
-def test_a_hole_larger_than_the_shape_leaves_no_boundary():
-    with pytest.raises(InputError, match="no boundary"):
-        (Disk() - Disk(radius=2)).walls()
-
-
-@pytest.mark.parametrize("radius", [0.3, 0.1])
-def test_small_shapes_end_where_a_large_one_cuts_them(radius):
-    half = Disk((0, 5), radius, name="disk") & Rectangle((0, 10), (0, 10), name="case")
-    assert half.measure() == pytest.approx(np.pi * radius**2 / 2, rel=1e-4)
-    assert half.walls("disk").weights.sum() == pytest.approx(np.pi * radius, rel=1e-6)
-    assert half.walls("case").weights.sum() == pytest.approx(2 * radius, abs=3e-5)
-
-
 def test_walls_that_end_at_a_corner_keep_their_length():
     notched = Rectangle((0, 3), (0, 2), name="plate") - Rectangle((1, 2), (1, 3), name="notch")
     assert notched.walls("plate").weights.sum() == pytest.approx(9, abs=1e-5)
@@ -34,23 +21,6 @@ def test_walls_that_end_at_a_corner_keep_their_length():
     stairs = Polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], name="stairs")
     lower = stairs & Rectangle((-1, 3), (-1, 1), name="lid")
     assert lower.walls("stairs").weights.sum() == pytest.approx(5, abs=1e-5)
-
-
-def test_a_part_that_a_condition_chooses_ends_where_it_does():
-    right = part_where(Rectangle((0, 1), (0, 1)).walls(), lambda at: at[:, 0] > 0.12345)
-    assert right.weights.sum() == pytest.approx(1 + 2 * (1 - 0.12345), rel=1e-7)
-    cap = part_where(Disk().walls(), lambda at: at[:, 1] > 0.3)
-    assert cap.weights.sum() == pytest.approx(np.pi - 2 * np.arcsin(0.3), rel=1e-6)
-
-
-def test_neighbours_are_taken_together_across_no_corner():
-    stairs = Polygon([(0, 0), (2, 0), (2, 1), (1.1, 1), (1, 2), (0, 2)])
-    points, normals, weights = gather_points([stairs.walls()], 100)
-    assert 100 <= len(points) <= 106
-    assert np.linalg.norm(normals, axis=1) == pytest.approx(1.0)
-    # ∫ (x², y³)·n along the walls is that of 2x + 3y² inside
-    found = np.sum(weights * np.sum(points ** [2, 3] * normals, axis=1))
-    assert found == pytest.approx(14.3783333, rel=1e-4)
 
 
 def test_distance_beside_a_corner_is_that_of_the_corner():

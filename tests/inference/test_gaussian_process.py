@@ -1,7 +1,5 @@
 """Interpolation by a Gaussian process, without physics."""
 
-import time
-
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
@@ -69,26 +67,6 @@ def test_a_periodic_axis_is_a_circle():
         given, pgt.Domain(x=(0, 1), periodic=("x",)), np.array([[0.0], [1.0]])
     )
     assert found[0] == pytest.approx(found[1])
-
-
-def test_of_few_readings_nothing_is_predicted():
-    assert np.isnan(predict_by_process(wavy_readings(3), BOX)).all()
-
-
-@pytest.mark.parametrize("groups", [None, np.arange(60) % 6])
-def test_a_part_of_many_readings_predicts_all_of_them(monkeypatch, groups):
-    """A reading that is left out of the part is predicted as if it were one of new places."""
-    given = wavy_readings(60, 0.01)
-    monkeypatch.setattr(gaussian_process, "MAX_READINGS", 40)
-    found = predict_by_process(given, BOX, groups=groups)
-    assert np.isfinite(found).all()
-    assert np.sqrt(np.mean((found - truth(np.asarray(given.points))) ** 2)) < 0.05
-
-
-def test_thousands_of_readings_take_seconds():
-    began = time.process_time()
-    assert np.isfinite(predict_by_process(wavy_readings(4000, 0.1), BOX)).all()
-    assert time.process_time() - began < 15  # a quarter of it on an idle machine
 
 
 @pytest.mark.parametrize("periods", [4, 15])

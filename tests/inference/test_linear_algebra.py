@@ -30,38 +30,11 @@ def test_a_damped_system_is_solved(backend, dual):
     )
 
 
-def test_what_is_not_positive_has_no_factor(backend):
-    assert linear_algebra.factorised(linear_algebra.local(np.diag([1.0, -2.0])), np.ones(2)) is None
-
-
-def test_arrays_are_where_they_are_multiplied_fastest(backend):
-    kind = np.ndarray if linear_algebra.on_host() else jax.Array
-    assert isinstance(linear_algebra.local(jnp.ones(3)), kind)
-    assert isinstance(linear_algebra.local(np.ones(3)), kind)
-
-
 def test_beside_numpy_all_is_double_and_on_the_processor():
     with linear_algebra.beside_numpy():
         made = jnp.sin(jnp.asarray(np.ones(2)))
     assert made.dtype == np.float64
     assert {device.platform for device in made.devices()} == {"cpu"}
-
-
-def test_where_jax_knows_no_processor_all_stays_where_it_is(monkeypatch):
-    def unknown(backend):
-        raise RuntimeError(f"Unknown backend {backend}")
-
-    monkeypatch.setattr(jax, "local_devices", unknown)
-    with linear_algebra.beside_numpy():
-        assert jnp.asarray(np.ones(2)).dtype == np.float64
-
-
-@pytest.mark.parametrize("count", [7, 2])
-def test_a_triangle_has_the_squares_of_its_rows(backend, count):
-    factor = linear_algebra.triangle(MATRIX[:count])
-    assert factor.shape == (4, 4)
-    assert not np.tril(factor, -1).any()
-    np.testing.assert_allclose(factor.T @ factor, MATRIX[:count].T @ MATRIX[:count], atol=1e-14)
 
 
 def test_a_triangle_is_solved_either_way(backend):

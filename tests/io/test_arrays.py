@@ -10,7 +10,7 @@ import fresh_python
 import numpy as np
 import pytest
 import scipy.io
-from sensor_files import T, U, X, read, write, write_mat, write_npz
+from sensor_files import T, X, read, write, write_mat, write_npz
 
 from pgt.core.errors import InputError
 from pgt.io import arrays
@@ -38,17 +38,6 @@ def test_arrays_that_do_not_fit(tmp_path, arrays, message):
     np.savez(tmp_path / "a.npz", **arrays)
     with pytest.raises(InputError, match=message):
         read(tmp_path / "a.npz")
-
-
-def test_matlab_oddities(tmp_path):
-    path = tmp_path / "a.mat"
-    scipy.io.savemat(path, {"x": X, "t": 2.0, "u": U, "s": {"a": 1}})
-    np.testing.assert_array_equal(read(path).points[:, 1], 2.0)  # one number holds for all
-    with pytest.raises(InputError, match=r"no column 's'. Known: x, t, u, s\.a"):
-        read(path, fields=("s",))
-    header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
-    with pytest.raises(InputError, match=r"MATLAB 7.3"):
-        read(write(tmp_path, header, "b.mat"))
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".mat"])
@@ -191,18 +180,6 @@ def test_memory_is_bounded(monkeypatch):
     tracemalloc.stop()
 
 
-def test_only_what_is_asked_for_is_unpacked(monkeypatch):
-    monkeypatch.setattr(arrays, "MAX_MAT_NUMBERS", 1000)
-    packed_arrays = [array((1, 900), bytes(7200), name=name) for name in (b"a", b"b")]
-    packed = [zlib.compress(content) for content in (*packed_arrays, SOUND)]
-    data = HEADER + b"".join(struct.pack("<II", arrays._COMPRESSED, len(p)) + p for p in packed)
-    found = read_mat_arrays(data, ("x",))
-    assert (found["a"], found["b"], found["x"].tolist()) == (None, None, [[1.0, 2.0]])
-    assert read_mat_arrays(data, ("a",))["a"].shape == (1, 900)
-    with pytest.raises(InputError, match=r"together are larger than what is read at once \(1,000"):
-        read_mat_arrays(data)
-
-
 def test_structures_are_opened():
     made = io.BytesIO()
     inner = {"raw": np.arange(3.0), "note": "text"}
@@ -211,12 +188,3 @@ def test_structures_are_opened():
     assert set(arrays) == {"rod.x", "rod.T.raw", "rod.T.note", "y"}
     np.testing.assert_array_equal(arrays["rod.T.raw"], [[0.0, 1.0, 2.0]])
     assert arrays["rod.T.note"] is None
-
-
-def test_rows_of_structures_and_deep_ones_are_not():
-    made, deep = io.BytesIO(), {"x": 1.0}
-    for _ in range(2 * arrays._MAX_STRUCTURE_DEPTH):
-        deep = {"a": deep}
-    row = np.array([(1.0,), (2.0,)], dtype=[("x", "f8")])
-    scipy.io.savemat(made, {"row": row, "deep": deep})
-    assert set(read_mat_arrays(made.getvalue()).values()) == {None}

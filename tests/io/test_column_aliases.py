@@ -2,10 +2,7 @@
 
 from pgt.io.column_aliases import (
     field_aliases,
-    find_date_parts,
     letters_of,
-    rename_axes_for_equation,
-    rename_axes_in_order,
 )
 
 
@@ -16,38 +13,3 @@ def test_components_have_many_names():
     assert "vx" not in field_aliases("w", flow)
     assert "ux" not in field_aliases("u", ("u",))  # no flow: it may be anything
     assert "pressure" in field_aliases("p", flow)
-
-
-def test_axes_are_taken_in_order():
-    assert rename_axes_in_order({"x": "East", "z": "z"}) == {"x": "East", "y": "z"}
-    assert rename_axes_in_order({"t": "t", "x": "x"}) == {"x": "x", "t": "t"}
-    beside = {"z": "", "t": "time"}  # the places stand in the headings, where z is written
-    assert rename_axes_in_order(beside) == beside
-
-
-def test_simulations_count_components():
-    flow = ("u", "v", "p")
-    assert [
-        letters_of(name) in field_aliases("v", flow)
-        for name in ("U:1", "Velocity_1", "Velocity[j]")
-    ] == [True] * 3
-    assert letters_of("T_1") == "t"
-
-
-def test_parts_of_a_date():
-    assert find_date_parts(["Year", "Month", "Day", "Hour", "T"]) == [
-        "Year",
-        "Month",
-        "Day",
-        "Hour",
-    ]
-    assert find_date_parts(["yyyy", "MM", "dd", "hh", "mm"]) == ["yyyy", "MM", "dd", "hh", "mm"]
-    assert find_date_parts(["Year", "Month", "T"]) == []
-
-
-def test_one_axis_of_space_is_that_of_the_equation():
-    depth = {"z": "depth", "t": "time"}
-    assert rename_axes_for_equation(depth, ("x", "t"), False) == {"x": "depth", "t": "time"}
-    assert rename_axes_for_equation(depth, ("z", "t"), False) == depth
-    assert rename_axes_for_equation(depth, (), False) == depth
-    assert rename_axes_for_equation(depth, (), True) == {"x": "depth", "t": "time"}

@@ -1,5 +1,5 @@
-"""Guesses about columns. What columns of words say of the rows beside them. Columns that are fields
-of an equation. Columns of times."""
+"""Guesses about columns: what columns of words say of the rows beside them, fields of an equation,
+times."""
 
 import numpy as np
 import pytest
@@ -8,37 +8,7 @@ from sensor_files import write
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
 from pgt.io import read_columns
-from pgt.io.column_roles import (
-    ColumnRoles,
-    check_one_quantity,
-    check_one_time,
-    find_column_fields,
-    find_common_unit,
-    find_sensor_fields,
-    may_be_axis,
-    note_unused_flags,
-)
-from pgt.io.headings import parse_heading, parse_headings
-from pgt.io.number_format import is_numeric_column
 from pgt.io.survey import survey
-
-
-def test_a_guess_begins_with_nothing():
-    assert ColumnRoles() == ColumnRoles({}, [], [], None, [], set(), {})
-
-
-def test_temperatures_are_no_times():
-    assert may_be_axis("t", parse_heading("t [s]"))
-    assert not may_be_axis("t", parse_heading("t [°C]"))
-    assert not may_be_axis("t", parse_heading("T"))
-
-
-def test_two_times_are_refused_where_one_may_be_a_temperature():
-    with pytest.raises(InputError, match="'t' and 'Zeit' may both be the time"):
-        check_one_time(parse_headings(["Zeit", "x", "t"]))
-    check_one_time(parse_headings(["time", "x", "t", "T"]))
-    check_one_time(parse_headings(["time", "x", "t [s]"]))
-
 
 HEADING = "x,t,T,Quality\n"
 
@@ -63,33 +33,6 @@ def test_a_word_that_comes_later_is_said_with_its_line(tmp_path):
     path = write(tmp_path, f"{HEADING}0.1,0,20,good\n0.5,0,21,perhaps\n")
     with pytest.raises(InputError, match=r"line 3, column 'Quality': 'perhaps'"):
         read_columns(path, coords=("x", "t"), fields=("T",), dialect=Dialect(valid="Quality"))
-
-
-def test_a_unit_of_all_rows():
-    unit, note = parse_heading("unit"), parse_heading("note")
-    assert find_common_unit([(note, {"m"}), (unit, {"degC"})]) == "degC"
-    assert find_common_unit([(unit, {"a", "b"})]) is None
-    with pytest.raises(InputError, match="'degC', 'degF'"):
-        find_common_unit([(unit, {"degC", "degF"})])
-
-
-def test_several_kinds():
-    kind = parse_heading("variable")
-    check_one_quantity([(kind, {"T"})], {})
-    check_one_quantity([(kind, {"T", "RH"})], {"u": "variable"})
-    with pytest.raises(InputError, match="several quantities"):
-        check_one_quantity([(kind, {"T", "RH"})], {})
-
-
-def test_words_and_numbers():
-    assert note_unused_flags({"Status": "a", "note": "b"}, None) == [
-        "the flags in 'Status' are not used"
-    ]
-    assert note_unused_flags({"Status": "a"}, "Status") == []
-    columns = (["1", "2", "OVER"], ["a", "1"], [])
-    assert tuple(is_numeric_column(column) for column in columns) == (
-        True, False, False,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize("names", ["S1 S2", "1 2"])
@@ -119,64 +62,7 @@ def test_numbered_sensors_are_all_of_one_field(tmp_path):
     assert found.unused == ("RH 1 @ x=0.1",)
 
 
-def test_fields_by_their_names():
-    assert find_sensor_fields(parse_headings(["TC1@x=1", "TC2@x=2"]), ("T",)) == {"T": "T"}
-    assert find_sensor_fields(parse_headings(["Temp@x=1", "p@x=1"]), ("p", "T")) == {
-        "p": "p",
-        "T": "Temp",
-    }
-    headings = parse_headings(["U", "Ux", "Uy", "hours"])
-    assert find_column_fields(headings, ("u", "v"), ()) == {"u": "Ux", "v": "Uy"}
-    assert find_column_fields(parse_headings(["hours", "C"]), ("u",), ()) == {"u": "C"}
-
-
 DAY = "2024-03-12"
-MINUTE = [0.0, 60.0]
-
-
-@pytest.mark.parametrize(
-    ("heading", "rows"),
-    [
-        ("date,time", ("20240312,100000", "20240312,100100")),
-        ("date,time", ("20240312,95900", "20240312,100000")),
-        ("Date,Time", ("2024-03-12,0959", "2024-03-12,1000")),
-        ("Datum,Zeit", ("12.03.2024,095900", "12.03.2024,100000")),
-        ("date,hour,minute", ("2024-03-12,9,59", "2024-03-12,10,0")),
-        ("date,hour,minute,second", ("12.03.2024,9,59,30", "12.03.2024,10,0,30")),
-    ],
-)
-def test_times_of_day_without_marks_belong_to_the_date(tmp_path, heading, rows):
-    table = "\n".join([f"{heading},x,T", *(f"{row},0.1,20" for row in rows)])
-    found = survey([write(tmp_path, table + "\n")], measured=("u",), axes=("x", "t"))
-    assert (found.coords, found.columns["u"]) == (("x", "t"), "T")
-    assert found.table.values["t"].tolist() == MINUTE
-
-
-def test_hours_may_be_counted_to_24(tmp_path):
-    rows = "2024-03-12,23,0.1,20\n2024-03-12,24,0.1,21\n"
-    found = survey([write(tmp_path, "date,hour,x,T\n" + rows)])
-    assert found.table.values["t"].tolist() == [0.0, 3600.0]
-
-
-@pytest.mark.parametrize("times", [("0", "60"), ("930", "1000"), ("0970", "1000")])
-def test_other_numbers_beside_a_date_are_numbers(tmp_path, times):
-    rows = "".join(f"2024-03-12,{time},0.1,20\n" for time in times)
-    found = survey([write(tmp_path, "date,time,x,T\n" + rows)])
-    assert found.columns["t"] == "time"
-    assert found.table.values["t"].tolist() == [float(time) for time in times]
-
-
-def test_milliseconds_belong_to_the_time_and_are_no_minutes(tmp_path):
-    rows = "".join(f"{DAY},10:00:00,{ms},0.1,{ms}\n" for ms in (0, 5, 250))
-    found = survey([write(tmp_path, f"Date,Time,ms,x,T\n{rows}")], measured=("T",))
-    assert found.columns["t"] == "Date + Time + ms"
-    np.testing.assert_allclose(found.table.values["t"], [0, 0.005, 0.25])
-
-
-def test_times_of_day_without_zeros_in_front(tmp_path):
-    rows = "".join(f"20240312,{clock},0.1,{n}\n" for n, clock in enumerate((0, 5, 59, 100, 1015)))
-    found = survey([write(tmp_path, f"DATE,TIME,x,T\n{rows}")], measured=("T",))
-    np.testing.assert_allclose(found.table.values["t"], [0, 300, 3540, 3600, 36900])
 
 
 def test_dates_with_a_clock_are_better_than_numbers_that_nobody_knows(tmp_path):
@@ -187,7 +73,23 @@ def test_dates_with_a_clock_are_better_than_numbers_that_nobody_knows(tmp_path):
     assert survey([write(tmp_path, f"stamp,Time_ms,x,T\n{finer}")]).columns["t"] == "Time_ms"
 
 
-def test_clocks_that_are_put_back_are_said(tmp_path):
-    rows = "".join(f"2024-10-27 {clock},0.1,1\n" for clock in ("02:30", "02:59", "02:10", "03:10"))
-    found = survey([write(tmp_path, f"time,x,T\n{rows}")], measured=("T",))
-    assert any("times go back at 2024-10-27T02:59" in word for word in found.table.notes)
+@pytest.mark.parametrize(
+    ("heading", "row"),
+    [
+        ("Date,Hour", "2024-03-12,{}"),
+        ("Year,Month,Day,Time", "2024,3,12,10:0{}:00"),
+        ("Year,DOY", "2024,7{}"),
+    ],
+)
+def test_times_in_several_columns_are_joined_by_the_user(tmp_path, heading, row):
+    rows = "".join(f"{row.format(n)},0.{n + 1},{n}\n" for n in (1, 2))
+    path = write(tmp_path, f"{heading},x,T\n{rows}")
+    with pytest.raises(InputError, match=r"the time stands in the columns .*`columns="):
+        survey([path], measured=("T",), axes=("x", "t"))
+
+
+def test_years_months_days_and_clocks_are_one_time(tmp_path):
+    path = write(tmp_path, "Y,M,D,hh,mm,x,T\n2024,3,12,9,59,0.1,1\n2024,3,12,10,0,0.1,2\n")
+    found = survey([path], measured=("T",), columns={"t": "Y + M + D + hh + mm"})
+    assert found.table.values["t"].tolist() == [0, 60]
+    assert found.table.origin == {"t": "2024-03-12T09:59:00"}

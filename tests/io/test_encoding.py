@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import io
 import lzma
 import zipfile
 
@@ -29,8 +28,6 @@ def lines(path):
         (TEXT.encode("utf-8-sig"), []),
         (TEXT.encode("latin-1"), ["Latin-1"]),
         (TEXT.encode("utf-16"), ["UTF-16"]),
-        (TEXT.encode("utf-16-le"), ["UTF-16"]),
-        (TEXT.encode("utf-16-be"), ["UTF-16"]),
         (gzip.compress(TEXT.encode("utf-16"), mtime=0), ["gzip", "UTF-16"]),
         (TEXT.replace("\n", "\r\n").encode(), []),
     ],
@@ -39,12 +36,6 @@ def test_the_encoding_shows(tmp_path, data, said):
     path = tmp_path / "a.csv"
     path.write_bytes(data)
     assert lines(path) == ([(1, "x [µm];T [°C]\n"), (2, "1;2\n")], said)
-
-
-def test_bytes_that_windows_does_not_know_are_still_text(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"caf\xe9 \x81\n")
-    assert lines(path)[0] == [(1, "café \x81\n")]
 
 
 @pytest.mark.parametrize(
@@ -62,6 +53,14 @@ def test_damage_is_said(tmp_path, data, message):
     path = tmp_path / "a.csv"
     path.write_bytes(data)
     with pytest.raises(InputError, match=message):
+        lines(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_wide_characters_need_a_mark(tmp_path, encoding):
+    path = tmp_path / "a.csv"
+    path.write_bytes("x;T\n1;2\n".encode(encoding))
+    with pytest.raises(InputError, match="UTF-16 without a byte order mark"):
         lines(path)
 
 
@@ -104,27 +103,6 @@ def test_an_archive_holds_one_text(tmp_path, names, message):
         read_columns(path, coords=("x",), fields=("u",))
 
 
-def test_an_archive_whose_method_is_unknown_is_refused(tmp_path):
-    path = tmp_path / "a.csv.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a.csv", "x,u\n1,2\n")
-    data = bytearray(path.read_bytes())
-    local, central = data.index(b"PK\3\4"), data.index(b"PK\1\2")
-    data[local + 8] = data[central + 10] = 99
-    path.write_bytes(data)
-    with pytest.raises(InputError, match=r"a\.csv\.zip.*ZIP file cannot be unpacked"):
-        read_columns(path, coords=("x",), fields=("u",))
-
-
-def test_a_zipped_text_may_be_read_twice_and_large(tmp_path):
-    path = tmp_path / "a.csv"
-    rows = "".join(f"{i},{i**2},é\n" for i in range(50_000))
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.csv", f"x,u,note\n{rows}".encode("latin-1"))
-    columns = read_columns(path, coords=("x",), fields=("u",))
-    assert columns.values["u"][-1] == 49_999**2
-
-
 @pytest.mark.parametrize("module", [gzip, bz2, lzma], ids=lambda module: module.__name__)
 @pytest.mark.parametrize(
     "piece", [bytes(1 << 20), b"0.5,0.5,1.0\n" * 80_000], ids=["zeros", "rows"]
@@ -138,21 +116,8 @@ def test_what_unpacks_to_far_more_than_a_table_is_refused_early(
         file.write(b"x,t,u\n")
         for _ in range(5):
             file.write(piece)
-    taken = []
-    read = encoding._BoundedStream.readinto
-    monkeypatch.setattr(
-        encoding._BoundedStream, "readinto", lambda *a: taken.append(len(a[1])) or read(*a)
-    )
     with pytest.raises(InputError, match=r"unpacks to more than \d+ MiB"):
         lines(path)
-    assert sum(taken) <= (1 << 20) + 200 * path.stat().st_size + encoding._CHUNK_BYTES
-
-
-def test_a_table_that_packs_well_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(encoding, "HARMLESS_BYTES", 1)
-    path = tmp_path / "a.csv"
-    path.write_bytes(gzip.compress("".join(f"{i},0.0,1.0\n" for i in range(20_000)).encode()))
-    assert len(lines(path)[0]) == 20_000
 
 
 @pytest.mark.parametrize("start", [b"PK\x03\x04", b"BZh91AY", b"\xfd7zXZ\x00"])
@@ -161,34 +126,3 @@ def test_a_packed_file_that_is_damaged_is_said(tmp_path, start):
     path.write_bytes(start + bytes(40))
     with pytest.raises(InputError, match=r"is cut short or damaged"):
         read_columns(path, coords=("x",), fields=("u",))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('x,"T\n[K]"\n1,2\n', [(1, 'x,"T [K]"\n'), (3, "1,2\n")]),
-        ('a,"b\r\nc\r\nd",e\nf', [(1, 'a,"b c d",e\n'), (4, "f")]),
-        ('rod 5" long\nx,T\n1,2\n', [(1, 'rod 5" long\n'), (2, "x,T\n"), (3, "1,2\n")]),
-        ('"open\n1,2\n', [(1, '"open\n'), (2, "1,2\n")]),
-        ('"a\n"b\n', [(1, '"a\n'), (2, '"b\n')]),
-    ],
-)
-def test_cells_in_quotation_marks_may_have_several_lines(text, expected):
-    assert list(iterate_lines(io.StringIO(text, newline=""))) == expected
-
-
-@pytest.mark.parametrize(
-    ("heading", "name", "said"),
-    [
-        ("Время;Температура", "cp1251", "Windows-1251"),
-        ("时间;温度", "gb18030", "GB 18030"),
-        ("時間;温度", "shift_jis", "Shift JIS"),
-        ("시간;온도", "euc_kr", "EUC-KR"),
-        ("Čas;Výška", "cp1250", "Windows-1250"),
-        ("Höhe;Température", "cp1252", "Latin-1"),
-    ],
-)
-def test_words_of_headings_tell_the_encoding(tmp_path, heading, name, said):
-    path = tmp_path / "a.csv"
-    path.write_bytes(f"{heading}\n1;2\n".encode(name))
-    assert lines(path) == ([(1, f"{heading}\n"), (2, "1;2\n")], [said])

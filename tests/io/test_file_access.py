@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
-from sensor_files import VALID, read, write
+from sensor_files import read, write
 
 from pgt.core.errors import InputError
-from pgt.io.file_access import check_suffix, wrap_library_errors, write_safely
+from pgt.io.file_access import check_suffix, write_safely
 
 
 def test_broken_paths(tmp_path):
@@ -20,9 +20,7 @@ def test_broken_paths(tmp_path):
         read(tmp_path)
     with pytest.raises(InputError, match=r"ending '.docx' is unknown; known are .*\.csv, .*\.nc"):
         read(path.rename(tmp_path / "sensors.docx"))
-    with pytest.raises(
-        InputError, match=r"has no ending; known are .txt. A table .* may be called T.txt"
-    ):
+    with pytest.raises(InputError, match=r"has no ending; known are .txt"):
         check_suffix(Path("T"), (".txt",))
     with pytest.raises(InputError, match="has no ending"):
         read(write(tmp_path, "", "sensors"))
@@ -33,30 +31,6 @@ def test_broken_paths(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     with pytest.raises(InputError, match="not an ordinary file"):
         read(tmp_path / "pipe.csv")
-
-
-def test_a_file_that_must_not_be_read(tmp_path, monkeypatch):
-    def refuse(*_, **__):
-        raise PermissionError(13, "Permission denied")
-
-    path = write(tmp_path, VALID)
-    monkeypatch.setattr(type(path), "open", refuse)
-    with pytest.raises(
-        InputError, match=r"sensors.csv: the system refuses access \(Permission denied\)"
-    ):
-        read(path)
-
-
-def test_endings_are_known_in_capital_letters_too(tmp_path):
-    assert check_suffix(tmp_path / "a.b.CSV", (".nc", ".csv")) == ".csv"
-
-
-def test_whatever_a_library_raises_is_said_in_words():
-    broken = r"could not be read as MAT \(KeyError\).*cut short"
-    with pytest.raises(InputError, match=broken), wrap_library_errors("MAT"):
-        raise KeyError
-    with pytest.raises(InputError, match=r"^in our own words$"), wrap_library_errors("MAT"):
-        raise InputError("in our own words")
 
 
 def test_a_file_takes_its_place_when_all_went_well(tmp_path):

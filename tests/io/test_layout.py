@@ -1,6 +1,5 @@
 """Where the table is in a text, and what separates its cells."""
 
-import re
 import time
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
 from pgt.io import layout
-from pgt.io.layout import find_layout, find_layout_of_rows, is_fitting_width, split_line
+from pgt.io.layout import find_layout
 
 
 def found(text, **options):
@@ -31,7 +30,6 @@ def found(text, **options):
         ("Logger 5\nName;rod\nx;t\n1;2\n3;4", (";", 2, None, 3)),
         ("x;t\n[m];[s]\n1;2\n3;4", (";", 0, 1, 2)),
         ("x;t\nm;-\n1;2\n3;4", (";", 0, 1, 2)),
-        ("Logger\ntime;1;2\n0;5;6\n1;7;8", (";", 1, None, 2)),
         ("x;t\nleft;warm\n1;2\n3;4", (";", 1, None, 2)),
         ("x;t;u\n0;left;warm\n1;2;3\n3;4;5", (";", 0, None, 1)),
         ("a;b;c\nt;T;U\nTS;K;K\n;Avg;Avg\n1;2;3\n4;5;6", (";", 1, 2, 4)),
@@ -43,33 +41,6 @@ def found(text, **options):
 )
 def test_the_table_is_found(text, expected):
     assert found(text) == expected
-
-
-def test_what_was_said_decides():
-    assert found("x,t;u\n0,1;2", separator=";")[0] == ";"
-    assert found("a b;c\n1 2;3", separator="space")[0] == " "
-    with pytest.raises(InputError, match=r"commas and semicolons.*separator=\";\""):
-        found("x,t;u\n0,1;2")
-
-
-def test_rows_that_are_split_already():
-    rows = [["made by me", ""], ["x", "t"], ["m", "s"], ["1", "2"], ["3", "4"]]
-    assert find_layout_of_rows(rows) == ("", 1, 2, 3)
-    assert find_layout_of_rows(rows).notes == [
-        "1 line above the heading",
-        "units in a row of their own",
-    ]
-    assert find_layout_of_rows([["a"]]) == ("", 0, None, 1)
-
-
-def test_one_more_separator_at_the_end():
-    assert [
-        is_fitting_width(3, False, 3, False),
-        is_fitting_width(4, True, 3, False),
-        is_fitting_width(2, False, 3, True),
-    ] == [True] * 3
-    assert not is_fitting_width(4, False, 3, False)
-    assert not is_fitting_width(2, False, 3, False)
 
 
 def test_many_columns_are_refused_at_once(tmp_path):
@@ -97,32 +68,13 @@ def test_any_text_has_a_layout_or_a_reason(text, space):
     assert where.heading < len(lines)
 
 
-def test_only_blanks_and_tabs_are_blanks():
-    assert split_line(1, " a \tb\x1dc \n", " ") == ["a", "b\x1dc"]
-
-
-def test_quotation_marks_enclose_cells():
-    assert split_line(1, '"a;b"; c\n', ";") == ["a;b", "c"]
-    with pytest.raises(InputError, match="line 7: the quotation marks"):
-        split_line(7, '"a;b\n', ";")
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("time,n,V,T\nTS,RN,Volts,Deg C\n,,Smp,Avg\n1,2,3,4\n2,3,4,5", (",", 0, 1, 3)),
-        ("when\tu\n20d\t14n\n1\t2\n3\t4", ("\t", 0, None, 2)),
         ("YY,MM,WTMP\nyr,mo,degC\n2024,3,4\n2024,3,5", (",", 0, 1, 2)),
         ("Name,rod,lab\nx,t/s,T/K\n1,2,3\n4,5,6", (",", 1, None, 2)),
     ],
 )
 def test_rows_about_columns_are_no_heading(text, expected):
     assert found(text) == expected
-
-
-def test_the_mark_that_is_proposed_is_one_of_those_that_are_there():
-    assert re.search(
-        r'tabs and spaces.*separator="tab"', str(layout._ambiguous_separator(1, ["\t", " "]))
-    )
-    with pytest.raises(InputError, match="line 1 holds numbers where the column names"):
-        layout.check_heading(1, split_line(1, "0,5\t1,5\n", found("0,5\t1,5\n0,7\t1,7")[0]))

@@ -1,6 +1,5 @@
 """"""
 
-import h5py
 import numpy as np
 import pytest
 import xarray as xr
@@ -20,17 +19,6 @@ def test_netcdf_dimensions(tmp_path):
         read(path, coords=("x",))
     with pytest.raises(InputError, match="no column 'depth'"):  # its values are nowhere given
         read(path, coords=("x", "t"), columns={"t": "depth"})
-
-
-def test_dates_stay_numbers(tmp_path):
-    path = tmp_path / "a.nc"
-    times = {"units": "hours since 2020-01-01"}
-    xr.Dataset({"u": ("t", [1.0, 2.0])}, {"t": ("t", [0.0, 6.0], times)}).to_netcdf(
-        path, engine="h5netcdf"
-    )
-    readings = read(path, coords=("t",))
-    np.testing.assert_array_equal(readings.points[:, 0], [0, 6])
-    assert dict(readings.units)["t"] == times["units"]
 
 
 @pytest.mark.parametrize(
@@ -66,56 +54,9 @@ def test_a_coordinate_along_which_nothing_was_read_is_refused(tmp_path):
     assert len(read_columns(path, coords=("x",), fields=())) == 2
 
 
-def test_whose_each_reading_is_must_be_said(tmp_path):
-    index = ("obs", np.array([0, -1], np.int32), {"instance_dimension": "s"})
-    path = saved(tmp_path, {"u": ("obs", [1.0, 2.0]), "k": index}, {"x": ("s", [0.0, 1.0])})
-    with pytest.raises(InputError, match="variable 'k'"):
-        read_columns(path, coords=("x",), fields=("u",))
-
-
-def test_days_of_another_calendar_are_no_dates(tmp_path):
-    time = ("t", [0.0, 30.0], {"units": "days since 2000-01-01", "calendar": "360_day"})
-    found = read_columns(
-        saved(tmp_path, {"u": ("t", [1.0, 2.0])}, {"t": time}), coords=("t",), fields=("u",)
-    )
-    assert (found.units, found.origin) == ({"t": "days"}, {})
-    assert found.notes == ("no dates, since the calendar is '360_day'",)
-
-
 def test_what_is_not_valid_is_hidden(tmp_path):
     values = np.array([1.0, 500.0, -5.0])
     for limits in ({"valid_min": 0.0, "valid_max": 100.0}, {"valid_range": [0.0, 100.0]}):
         path = saved(tmp_path, {"u": ("x", values, limits)}, {"x": [0.0, 1.0, 2.0]})
         found = read_columns(path, coords=("x",), fields=("u",))
         np.testing.assert_array_equal(found.values["u"], [1.0, np.nan, np.nan])
-
-
-def test_profiles_that_are_filled_up(tmp_path):
-    z = (("profile", "level"), [[5.0, 10.0], [5.0, np.nan]])
-    u = (("profile", "level"), [[1.0, 2.0], [3.0, np.nan]])
-    path = saved(tmp_path, {"u": u, "z": z, "t": ("profile", [0.0, 1.0])}, {})
-    found = read_columns(path, coords=("z", "t"), fields=("u",))
-    assert found.values["u"].tolist() == [1.0, 2.0, 3.0]
-    assert found.notes == ("1 row without position or reading left out",)
-
-
-def test_the_axis_that_is_proposed_is_free(tmp_path):
-    field = ("time", "lat", "lon"), np.ones((2, 2, 3))
-    at = {"time": [0.0, 1.0], "lat": [50.0, 51.0], "lon": [1.0, 2.0, 3.0]}
-    xr.Dataset({"T": field}, at).to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
-    with pytest.raises(InputError, match=r'"x": "lat".*Angles such as .lat. are no lengths'):
-        read_columns(tmp_path / "a.nc", coords=("t",), fields=("T",), columns={"t": "time"})
-    columns = {"t": "time", "x": "lat"}
-    with pytest.raises(InputError, match='"y": "lon"'):
-        read_columns(tmp_path / "a.nc", coords=("x", "t"), fields=("T",), columns=columns)
-
-
-def test_plain_hdf5_has_no_names_for_dimensions(tmp_path):
-    for count in (3, 2):
-        with h5py.File(tmp_path / "a.nc", "w") as file:
-            file["x"], file["t"], file["T"] = np.arange(2.0), np.arange(count), np.ones((2, count))
-        if count == 3:
-            found = read_columns(tmp_path / "a.nc", coords=("x", "t"), fields=("T",))
-            assert found.values["t"].tolist() == [0, 1, 2] * 2
-    with pytest.raises(InputError, match="no names for its dimensions, and two"):
-        read_columns(tmp_path / "a.nc", coords=("x", "t"), fields=("T",))

@@ -23,14 +23,6 @@ def test_parquet_with_text_or_dates(tmp_path):
             read(path)
 
 
-def test_parquet_with_a_column_twice(tmp_path):
-    path = tmp_path / "table.parquet"
-    twice = pyarrow.Table.from_arrays([pyarrow.array([1.0])] * 3, names=["x", "u", "u"])
-    pyarrow.parquet.write_table(twice, path)
-    with pytest.raises(InputError, match="two columns are named 'u'"):
-        read(path, coords=("x",))
-
-
 def test_parquet_with_decimals_and_whole_numbers(tmp_path):
     path = tmp_path / "table.parquet"
     table = {"x": [1, 2], "t": [0.5, 1.5], "u": [decimal.Decimal("2.25"), None]}
@@ -57,38 +49,8 @@ def test_moments_of_any_kind_are_times(tmp_path):
         assert (found.values["t"].tolist(), found.origin.get("t")) == ([0.0, step], origin)
 
 
-def test_sensors_side_by_side(tmp_path):
-    path, places = tmp_path / "wide.parquet", tmp_path / "places.csv"
-    times = pd.date_range("2024-03-12", periods=2, freq="min", name=None)
-    pd.DataFrame({"S1": [20.0, 21.0], "S2": [22.0, None]}, index=times).to_parquet(path)
-    places.write_text("sensor,x [m]\nS1,0.1\nS2,0.5\n")
-    found = survey([path, places], measured=("T",), axes=("x", "t"))
-    np.testing.assert_array_equal(found.table.values["T"], [20, 22, 21, np.nan])
-    assert found.table.values["x"].tolist() == [0.1, 0.5, 0.1, 0.5]
-    assert found.table.values["t"].tolist() == [0, 0, 60, 60]
-    assert found.table.origin == {"t": "2024-03-12"}
-    pd.DataFrame({"t": [0.0, 1.5], "T@x=0.1": [20.0, 21.0], "T@x=0.5": [1 / 3, 23.0]}).to_parquet(
-        path
-    )
-    placed = read_columns(path, coords=("x", "t"), fields=("T",))
-    assert placed.values["T"].tolist() == [20, 1 / 3, 21, 23]
-
-
-def test_quantities_below_each_other(tmp_path):
-    path = tmp_path / "long.parquet"
-    rows = [(0, 0.5, "temp", 20.0), (0, 0.5, "rh", 45.0), (1, 0.5, "temp", 21.0)]
-    pd.DataFrame(rows, columns=["t", "x", "variable", "value"]).to_parquet(path)
-    assert survey([path], measured=("T",)).table.values["T"].tolist() == [20, 21]
-    with pytest.raises(InputError, match="no column 'value'"):
-        read_columns(path, coords=("x", "t"), fields=("T",), columns={"T": "value"})
-    pd.DataFrame(rows[:0], columns=["t", "x", "variable", "value"]).to_parquet(path)
+def test_a_table_without_rows_is_refused(tmp_path):
+    path = tmp_path / "empty.parquet"
+    pd.DataFrame({"t": [], "x": [], "T": []}).to_parquet(path)
     with pytest.raises(InputError, match="no rows"):
         survey([path])
-
-
-def test_text_is_read_as_in_any_table(tmp_path):
-    path = tmp_path / "text.parquet"
-    pd.DataFrame({"t": [0.0, 1], "x": [0.1, 0.5], "T": ["21.5 °C", "OVER"]}).to_parquet(path)
-    found = survey([path], measured=("T",))
-    np.testing.assert_array_equal(found.table.values["T"], [21.5, np.nan])
-    assert found.table.units == {"T": "°C"}

@@ -10,13 +10,13 @@ import scipy.io
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
-from logger_files import CELLS, LOGGERS, workbook, written
-from sensor_files import VALID, T, U, X, check, read, write, write_mat, write_npz
+from logger_files import LOGGERS, written
+from sensor_files import T, U, X, check, read, write, write_mat, write_npz
 
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
 from pgt.io import read_columns, read_points
-from pgt.io.readers import open_table, read_sensor_positions
+from pgt.io.readers import read_sensor_positions
 from pgt.io.survey import survey
 
 
@@ -33,18 +33,6 @@ def test_columns_units_and_noise(tmp_path):
     np.testing.assert_array_equal(
         read(path, columns={"x": "X [m]", "u": "temperature"}, noise={"u": 3}).noise, 3
     )
-
-
-def test_what_stands_below_the_readings_is_no_reading(tmp_path):
-    text = "well;x;t;u\nB1;0,5;0;1,5\nB2;0,7;0;\nSource: the county;;;\nDate: 5 March;;;\n"
-    path = write(tmp_path, text)
-    found = read_columns(path, coords=("x", "t"), fields=("u",))
-    assert found.notes[-1] == "2 rows without position or reading left out"
-    assert (len(found), list(found.lines)) == (2, [2, 3])
-    assert read(path).mask.tolist() == [[True], [False]]
-    path = write(tmp_path, text.replace("B2;0,7;0;", "B2;;0;2,5"))
-    with pytest.raises(InputError, match="coordinate 'x', line 3, is nan"):
-        read(path)
 
 
 @pytest.mark.parametrize(
@@ -69,15 +57,6 @@ def test_broken_arguments(tmp_path, options, message):
 def test_duplicates_may_be_averaged(tmp_path):
     readings = read(write(tmp_path, "x,t,u\n0,1,2\n0,1,4\n"), duplicates="mean")
     np.testing.assert_array_equal(readings.values, [[3.0]])
-
-
-def test_points(tmp_path):
-    path = write(tmp_path, "t,X\n0,1\n2,3\n2,3\n")
-    points = read_points(path, ("x", "t"), columns={"x": "X"})
-    np.testing.assert_array_equal(points, [[1, 0], [3, 2], [3, 2]])
-    np.testing.assert_array_equal(read_points(write(tmp_path, "x\n1\n2\n"), "x"), [[1], [2]])
-    with pytest.raises(InputError, match="coordinate 'x', line 3, is nan"):
-        read_points(write(tmp_path, "x,t\n1,2\nNA,2\n"), ("x", "t"))
 
 
 @given(st.binary(max_size=60), st.sampled_from([".csv", ".nc", ".npz", ".mat", ".parquet"]))
@@ -143,12 +122,6 @@ def test_truncated_files(tmp_path, suffix):
             read(path)
 
 
-def test_a_file_that_is_not_what_its_name_says(tmp_path):
-    for suffix in WRITERS:
-        with pytest.raises(InputError, match=r"NetCDF|NPZ|MAT|Parquet"):
-            read(write(tmp_path, VALID, f"table{suffix}"))
-
-
 GRID = np.arange(6.0).reshape(3, 2)
 
 
@@ -204,10 +177,6 @@ def test_files_as_loggers_write_them(tmp_path, name):
     assert (found.units, found.origin) == (file.units, file.origin)
 
 
-def test_thirty_kinds_of_files_are_read_or_refused_in_one_sentence():
-    assert len(LOGGERS) >= 30
-
-
 PIECES = st.sampled_from(
     [b"x", b"t", b"T", b"TC1 (x=0.1 m)", b"T@x=0,5", b"[m]", b"0,5", b"1.234", b"-9999", b"OVER", b"",
      b"2024-03-12 10:00", b"01/02/2024", b"10:00:00", b"Zeit", b"\xb0C", b'"', b"#", b"\x00", b"1e999"]
@@ -239,35 +208,6 @@ def test_axes_that_are_read_from_angles_are_warned_of(tmp_path):
         read_columns(path, coords=("x", "y"), fields=("u",), columns={"x": "lon", "y": "lat"})
 
 
-def test_the_hint_for_a_missing_column_begins_with_the_name_in_the_equation(tmp_path):
-    path = write(tmp_path, "x,t,T\n0,0,1\n")
-    with pytest.raises(
-        InputError, match=r"no column 'Temp'.*`columns=\{\"u\": \"name in the file\"\}`"
-    ):
-        read_columns(path, coords=("x", "t"), fields=("u",), columns={"u": "Temp"})
-
-
-def test_text_and_workbooks_alike(tmp_path):
-    text = write(tmp_path, "x [m];t [s];T [°C]\n0,1;0;20,5\n0,5;0;21\n")
-    book = write(tmp_path, workbook(("Data", CELLS)), "a.xlsx")
-    for path in (text, book):
-        with open_table(path, Dialect()) as table:
-            assert [heading.name for heading in table.headings] == ["x", "t", "T"]
-            assert table.cells(1)[0].startswith("0")
-
-
-def test_no_table_of_sensors_is_none():
-    assert read_sensor_positions(None, Dialect()) is None
-
-
-def test_what_is_no_table_of_cells(tmp_path):
-    with (
-        pytest.raises(InputError, match=r"ending '.npz' is unknown"),
-        open_table(tmp_path / "a.npz", Dialect()),
-    ):
-        pass
-
-
 def test_names_and_positions(tmp_path):
     path = write(tmp_path, "Sensor;X [mm];y\nTC 1;0,5;1\n2;3,5;2\n")
     assert read_sensor_positions(path, Dialect()) == {
@@ -289,15 +229,6 @@ def test_tables_of_something_else(tmp_path, text, message):
         read_sensor_positions(write(tmp_path, text), Dialect())
 
 
-def test_a_distance_lies_along_the_only_axis_that_is_asked_for(tmp_path):
-    log = write(tmp_path, "t,TC1,TC2\n0,20,21\n1,22,23\n", "log.csv")
-    for heading in ("Channel;Distance [mm]", "tc;depth_mm", "Sensor name;Position (mm)"):
-        places = write(tmp_path, f"{heading}\nTC1;100\nTC2;500\n", "places.csv")
-        found = survey([log, places], measured=("T",), axes=("x", "t"))
-        assert found.coords == ("x", "t")
-        assert (found.bounds["x"], found.table.units["x"]) == ((100, 500), "mm")
-
-
 def test_a_sensor_without_a_position_is_named(tmp_path):
     log = write(tmp_path, "t,TC1,TC2\n0,20,21\n1,22,23\n", "log.csv")
     places = write(tmp_path, "sensor,x\nTC1,0.1\nTC2,\n", "places.csv")
@@ -310,10 +241,3 @@ def test_a_table_of_sensors_that_are_called_differently_is_said(tmp_path):
     places = write(tmp_path, "sensor,x\nTC1,0.1\nTC2,0.5\n", "places.csv")
     with pytest.raises(InputError, match=r"looks like a table of sensors.*Write the names alike"):
         survey([log, places], measured=("T",), axes=("x", "t"))
-
-
-def test_names_of_places_are_no_axis(tmp_path):
-    log = write(tmp_path, "t,location,T\n0,P1,20\n0,P2,21\n", "log.csv")
-    places = write(tmp_path, "name,x\nP1,0.1\nP2,0.5\n", "places.csv")
-    found = survey([log, places], measured=("T",), axes=("x", "t"))
-    assert (found.coords, found.bounds["x"]) == (("x", "t"), (0.1, 0.5))

@@ -6,18 +6,15 @@ import re
 import instrument_files
 import numpy as np
 import pytest
-import xarray as xr
 from archive_files import ARCHIVES, NO_TABLES
-from colleague_files import COLLEAGUES, UNCLEAR
 from instrument_files import INSTRUMENTS
 from logger_files import LOGGERS, ORIGIN, PLACED, POSITIONS, ROWS, wide, written
 from program_files import CORNERS, PLANES, PROGRAMS, REFUSED
-from sensor_files import write, write_mat, write_npz
+from sensor_files import write
 
 from pgt.core.dialect import Dialect
 from pgt.core.errors import InputError
-from pgt.io.columns import Columns
-from pgt.io.survey import ARRAY_NAME_READERS, _find_sensor_table, drop_constant_axes, survey
+from pgt.io.survey import ARRAY_NAME_READERS, _find_sensor_table, survey
 
 READ = [name for name, file in LOGGERS.items() if not file.message]
 
@@ -47,13 +44,6 @@ def test_fields_of_an_equation_are_found(tmp_path):
     assert survey([path], columns={"u": "battery"}).fields == ("u",)
 
 
-def test_the_number_of_a_row_is_no_reading(tmp_path):
-    for name in ("", "Unnamed: 0", "Nr."):
-        path = write(tmp_path, f"{name}\tt_ms\tx_cm\tp_Pa\n0\t1\t2\t3\n1\t2\t5\t9\n")
-        found = survey([path], measured=("u",))
-        assert (found.columns["u"], found.unused) == ("p_Pa", ())
-
-
 def test_components_of_a_velocity_are_found(tmp_path):
     path = write(tmp_path, "x [mm]\ty [mm]\tVx [m/s]\tVy [m/s]\tp\n0\t0\t1\t2\t3\n1\t1\t2\t3\t4\n")
     found = survey([path], measured=("u", "v", "p"))
@@ -63,16 +53,6 @@ def test_components_of_a_velocity_are_found(tmp_path):
     assert survey([path], measured=("u", "v", "p")).unused == ()
     path = write(tmp_path, "x,t,Vx,T\n0,0,1,2\n1,1,2,3\n")
     assert survey([path], measured=("T",)).columns == {}  # who asks for no velocity gets none
-
-
-def test_axes_of_an_equation_that_has_them_in_order(tmp_path):
-    path = write(tmp_path, "time,depth,temp\n0,0.5,1\n1,0.7,2\n")
-    found = survey([path], measured=("u",), axes_in_order=True)
-    assert found.coords == ("x", "t")
-    assert found.columns == {"x": "depth", "t": "time", "u": "temp"}
-    assert survey([path], measured=("u",)).coords == ("z", "t")
-    given = survey([path], measured=("u",), axes_in_order=True, columns={"z": "depth"})
-    assert given.coords == ("z", "t")
 
 
 def test_rows_that_are_said_to_be_invalid_are_hidden(tmp_path):
@@ -89,13 +69,6 @@ def test_rows_that_are_said_to_be_invalid_are_hidden(tmp_path):
     assert (said.fields, said.hidden) == (("u",), {"u": (1, 3)})
 
 
-def test_what_is_hidden_and_repeated_is_counted(tmp_path):
-    path = write(tmp_path, "x,t,u\n0,0,1\n0,0,2\n1,0,-9999\n1,0,3\n2,0,\n")
-    found = survey([path])
-    assert (found.repeated, found.hidden) == (1, {"u": (2, 5)})
-    assert found.bounds == {"x": (0.0, 2.0), "t": (0.0, 1.0)}
-
-
 def test_the_table_of_sensors_is_known_among_the_files(tmp_path):
     log, places = (
         write(tmp_path, wide("Time;TC1;TC2"), "log.csv"),
@@ -106,41 +79,6 @@ def test_the_table_of_sensors_is_known_among_the_files(tmp_path):
     assert found.table.origin == ORIGIN
     alone = survey([log])
     assert (alone.coords, alone.lacks_places) == (("t",), True)
-
-
-@pytest.mark.parametrize("cell", ["20.5 apples", "20.5±0.1", "(1.5)"])
-def test_what_stands_in_place_of_numbers_is_shown(tmp_path, cell):
-    path = write(tmp_path, f"x,t,T\n0.1,0,{cell}\n0.5,0,{cell}\n")
-    with pytest.raises(
-        InputError, match=rf"column 'T' holds '{re.escape(cell)}': write numbers alone"
-    ):
-        survey([path])
-
-
-def test_days_and_words_of_time_have_their_unit(tmp_path):
-    for name, unit in {"day": "d", "DOY": "d", "hours": "h", "seconds": "s"}.items():
-        found = survey([write(tmp_path, f"{name},depth,T\n152.25,1,20\n152.5,2,21\n")])
-        assert (found.coords, found.fields) == (("z", "t"), ("T",))
-        assert found.table.units == {"t": unit}
-    parts = survey([write(tmp_path, "Year,DOY,Hour,depth,T\n2024,152,6,1,20\n2024,152,7,1,21\n")])
-    assert (
-        parts.columns["t"] == "Year + DOY + Hour"
-    )  # a day alone would put all its hours at one time
-
-
-def test_hours_beside_a_time_are_not_the_reading(tmp_path):
-    rows = "2024-03-12 10:00:00,100,0.1,20\n2024-03-12 11:00:00,101,0.1,21\n"
-    found = survey([write(tmp_path, "time,hours,x,T\n" + rows)], measured=("u",), axes=("x", "t"))
-    assert (found.columns["u"], found.unused) == ("T", ("hours",))
-
-
-def test_arrays_have_names_too(tmp_path):
-    write_npz(tmp_path / "a.npz")
-    write_mat(tmp_path / "a.mat")
-    for name in ("a.npz", "a.mat"):
-        found = survey([tmp_path / name], measured=("u",))
-        assert (found.coords, found.fields) == (("x", "t"), ("u",))
-        np.testing.assert_array_equal(found.bounds["x"], (0.25, 0.75))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +96,6 @@ def test_what_cannot_be_guessed(tmp_path, text, message):
 
 ALL_survey = INSTRUMENTS | {f"{name} (program)": file for name, file in PROGRAMS.items()}
 ALL_survey |= {f"{name} (archive)": file for name, file in ARCHIVES.items()}
-ALL_survey |= COLLEAGUES
 
 
 @pytest.mark.parametrize("name", ALL_survey)
@@ -186,9 +123,9 @@ def test_velocities_in_a_plane_are_understood_without_a_word(tmp_path, name):
     assert found.table.units.get("x") == PLANES[name].unit
 
 
-@pytest.mark.parametrize("name", REFUSED | UNCLEAR)
+@pytest.mark.parametrize("name", REFUSED)
 def test_what_must_not_be_read_is_refused_in_one_sentence(tmp_path, name):
-    text, message = (REFUSED | UNCLEAR)[name]
+    text, message = REFUSED[name]
     with pytest.raises(InputError, match=re.escape(message)):
         survey([write(tmp_path, text, "a.dat")], measured=("T",), axes=("x", "t"))
 
@@ -217,51 +154,6 @@ def test_letters_that_mean_two_things(tmp_path, heading, measured, columns):
     assert found.columns == columns
 
 
-def test_a_letter_beside_a_time_is_asked_for(tmp_path):
-    path = write(tmp_path, "time,x,t\n0,0.1,20.5\n60,0.1,21\n", "a.csv")
-    with pytest.raises(InputError, match=r"'t' and 'time' may both be the time.*\"t\": \"time\""):
-        survey([path], measured=("u",), axes=("x", "t"))
-    found = survey([path], measured=("u",), axes=("x", "t"), columns={"t": "time"})
-    assert found.table.values["u"].tolist() == [20.5, 21]
-
-
-def test_words_that_judge_rows_are_named(tmp_path):
-    found = survey([write(tmp_path, "x,t,T,QC\n0.1,0,20,G\n0.5,0,50,B\n", "a.csv")])
-    assert "the flags in 'QC' are not used" in found.table.notes
-
-
-def test_angles_are_no_axes(tmp_path):
-    with pytest.raises(InputError, match="Angles such as 'lat' are no lengths"):
-        survey([write(tmp_path, "lat,lon,head\n50,7,10\n51,7,11\n", "a.csv")])
-
-
-def test_a_temperature_at_a_surface_is_no_time(tmp_path):
-    found = survey([write(tmp_path, "x,Ts\n0.1,20.5\n0.5,21\n", "a.csv")], measured=("T",))
-    assert (found.coords, found.columns) == (("x",), {"T": "Ts"})
-
-
-FLAT = Columns(
-    {"x": np.array([0.0, 1.0]), "y": np.full(2, 0.5), "t": np.ones(2), "u": np.ones(2)},
-    {"x": "m", "y": "m"},
-)
-
-
-def test_what_is_the_same_everywhere_is_left_out():
-    left, axes = drop_constant_axes(FLAT, ("x", "y", "t"), ("x",))
-    assert (axes, set(left.values), left.units) == (("x",), {"x", "u"}, {"x": "m"})
-    assert left.notes[0] == "y left out, since it is 0.5 everywhere"
-
-
-def test_what_the_equation_has_stays():
-    assert drop_constant_axes(FLAT, ("x", "y", "t"), ("x", "y", "t")) == (FLAT, ("x", "y", "t"))
-    assert drop_constant_axes(FLAT, ("y",), ("x",)) == (FLAT, ("y",))
-
-
-def test_what_is_not_finite_is_not_the_same():
-    odd = Columns({"x": np.array([np.inf, np.inf, 1]), "y": np.full(3, np.nan), "u": np.ones(3)})
-    assert drop_constant_axes(odd, ("x", "y"), ()) == (odd, ("x", "y"))
-
-
 def test_the_table_of_sensors_names_columns_or_files_of_the_others(tmp_path):
     log, places = (
         write(tmp_path, wide("Time;TC1;TC2"), "log.csv"),
@@ -272,20 +164,6 @@ def test_the_table_of_sensors_names_columns_or_files_of_the_others(tmp_path):
     assert _find_sensor_table([alone, places], Dialect()) == places
     assert _find_sensor_table([places], Dialect()) is None
     assert _find_sensor_table([alone, log], Dialect()) is None
-
-
-def test_fields_come_before_what_describes_them(tmp_path):
-    path = tmp_path / "a.nc"
-    data = {
-        "edges": (("t", "nv"), np.zeros((3, 2))),
-        "x_bnds": (("x", "nv"), np.zeros((2, 2))),
-        "area": ("x", [1.0, 2.0]),
-        "T": (("t", "x"), np.arange(6.0).reshape(3, 2)),
-    }
-    axes = {"x": [0.0, 1.0], "t": ("t", [0.0, 1.0, 2.0], {"bounds": "edges"})}
-    xr.Dataset(data, axes).to_netcdf(path, engine="h5netcdf")
-    assert next(iter(ARRAY_NAME_READERS[".nc"](path))) == "T"
-    assert survey([path], measured=("u",)).columns == {"u": "T"}
 
 
 @pytest.mark.parametrize("ending", sorted(ARRAY_NAME_READERS))

@@ -8,7 +8,6 @@ from sensor_files import NAN, VALID, check, read, write
 
 from pgt.core.errors import InputError
 from pgt.io import read_columns
-from pgt.io.survey import survey
 
 
 @pytest.mark.parametrize(
@@ -156,8 +155,3 @@ def test_several_tables_and_those_on_their_side_are_refused(tmp_path, table, mes
     """A comment in place of the other heading would put its rows below the wrong names."""
     with pytest.raises(InputError, match=message):
         read_columns(write(tmp_path, table, "a.csv"), coords=("x", "t"), fields=("T",))
-
-
-def test_depths_for_names_do_not_lie_on_their_side(tmp_path):
-    found = survey([write(tmp_path, "t,0.1,0.5,0.9\n0,1,2,3\n60,1,2,3\n", "a.csv")])
-    assert (found.coords, found.bounds["x"]) == (("x", "t"), (0.1, 0.9))

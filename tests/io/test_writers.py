@@ -4,7 +4,6 @@ import errno
 import os
 import re
 import sys
-import xml.etree.ElementTree as ElementTree
 
 import h5netcdf
 import meshio
@@ -103,13 +102,6 @@ def test_provenance_of_any_kind_is_kept(tmp_path):
     assert "axis" not in dataset.x.attrs
 
 
-def test_a_written_field_can_be_read_as_readings(tmp_path):
-    write_field(field(("t", "x")), tmp_path / "field.nc")
-    readings = read_observations(tmp_path / "field.nc", coords=("x", "t"), fields=("u", "p"))
-    assert len(readings) == 12
-    assert dict(readings.units) == {"x": "m", "t": "m", "u": "m/s"}
-
-
 # --- CSV ----------------------------------------------------------------------
 
 
@@ -124,14 +116,6 @@ def test_csv_of_a_grid(tmp_path, monkeypatch):
     after = table.set_index(["t", "y", "x"]).to_xarray()
     np.testing.assert_array_equal(after.u, before.u)
     np.testing.assert_array_equal(after.p, before.p)
-
-
-def test_csv_of_points(tmp_path):
-    write_values(at_points(), tmp_path / "values.csv")
-    text = (tmp_path / "values.csv").read_text()
-    assert text == "x,t,u\n0.1,1.0,1.0\n0.2,2.0,\n0.2,3.0,0.3333333333333333\n"
-    with pytest.raises(InputError, match=r"'.nc' is unknown; known are .csv"):
-        write_values(at_points(), tmp_path / "values.nc")
 
 
 @given(
@@ -227,51 +211,6 @@ def test_what_cannot_be_written(tmp_path, dataset, name, message):
         write_field(dataset, tmp_path / name)
     assert str(caught.value).startswith(str(tmp_path / name))
     assert os.listdir(tmp_path) == ["folder.nc"]
-
-
-def read_vtr(path):
-    """Extent, and the arrays by name, of a file with raw appended data."""
-    head, _, data = path.read_bytes().partition(b'<AppendedData encoding="raw">\n_')
-    root = ElementTree.fromstring(head + b"</VTKFile>")
-    assert (root.get("type"), root.get("header_type")) == ("RectilinearGrid", "UInt64")
-    arrays = {}
-    for array in root.iter("DataArray"):
-        assert array.get("type") == "Float64"
-        start = int(array.get("offset"))
-        size = int(np.frombuffer(data, "<u8", 1, start)[0])
-        arrays[array.get("Name")] = np.frombuffer(data, "<f8", size // 8, start + 8)
-    return root.find(".//Piece").get("Extent"), arrays
-
-
-def test_one_instant_is_one_file(tmp_path):
-    before = field(("t", "y", "x")).isel(t=[1])
-    assert write_field(before, tmp_path / "field.vtr") == tmp_path / "field.vtr"
-    extent, arrays = read_vtr(tmp_path / "field.vtr")
-    assert extent == "0 3 0 2 0 0"
-    np.testing.assert_array_equal(arrays["x_coordinates"], before.x)
-    np.testing.assert_array_equal(arrays["z_coordinates"], [0])
-    np.testing.assert_array_equal(arrays["u"], before.u.to_numpy().ravel())  # x runs fastest
-    assert os.listdir(tmp_path) == ["field.vtr"]
-
-
-@pytest.mark.parametrize("axes", [("t", "x"), ("x", "z", "t"), ("t", "z", "y", "x")])
-def test_several_instants_are_numbered(tmp_path, axes):
-    before = field(axes)
-    assert write_field(before, tmp_path / "f & g.vtr") == tmp_path / "f & g.pvd"
-    listed = list(ElementTree.parse(tmp_path / "f & g.pvd").iter("DataSet"))
-    assert [float(entry.get("timestep")) for entry in listed] == before.t.to_numpy().tolist()
-    for index, entry in enumerate(listed):
-        _, arrays = read_vtr(tmp_path / entry.get("file"))
-        order = [axis for axis in "zyx" if axis in axes]
-        snapshot = before.p.isel(t=index).transpose(*order)
-        np.testing.assert_array_equal(arrays["p"], snapshot.to_numpy().ravel())
-    assert len(os.listdir(tmp_path)) == 4
-
-
-def test_capital_letters_in_the_ending(tmp_path):
-    for name in ("a.NC", "b.CSV", "c.VTR"):
-        assert write_field(field(("x",)), tmp_path / name).stat().st_size > 100
-    assert len(read_vtr(tmp_path / "c.vtr")[1]["u"]) == 4
 
 
 def test_scattered_points_are_no_grid(tmp_path):

@@ -5,7 +5,6 @@ import pytest
 from greens_functions import (
     bias_of_ones,
     each_dimension,
-    random_points,
     relative_residual,
     space_laplacian,
     spread_out,
@@ -34,13 +33,6 @@ def test_drift_moves_the_heat_kernel_without_changing_it(float64):
     moved = drifting.log_influence(np.array([0.5 + 2.0 * 0.4, 0.4]), np.zeros(2), resolution)
     still = HeatKernel(0.3).log_influence(np.array([0.5, 0.4]), np.zeros(2), resolution)
     np.testing.assert_allclose(moved, still, rtol=1e-12)
-
-
-def test_smoothing_with_drift_follows_the_flow_backwards(float64):
-    kernel, resolution = AdvectionDiffusionKernel((2.0,), 0.1, causal=False), np.full(2, 0.01)
-    points = random_points(15, 2)
-    gamma = np.asarray(kernel.bias(points, points, resolution)[0])
-    np.testing.assert_allclose(gamma, gamma.T, rtol=1e-12)
 
 
 def test_on_a_ring_the_flow_goes_around(float64):

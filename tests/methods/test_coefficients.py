@@ -26,13 +26,6 @@ def test_a_step_of_a_logarithm_is_limited():
     np.testing.assert_allclose(coefficients.step(raw, raw - 0.3), raw - 0.3)
 
 
-def test_a_step_of_a_plain_coefficient_is_limited():
-    coefficients = CoefficientSteps(Heat(Unknown(0.01)))
-    ((raw,), (far,)) = np.ones(1), coefficients.step(np.array([100.0]), np.array([1e9]))
-    assert far == pytest.approx(100 * np.e, rel=1e-3)
-    assert coefficients.step(np.array([raw]), np.array([-0.1])) == pytest.approx(-0.1, abs=0.1)
-
-
 def test_a_coefficient_stops_at_the_edge_of_the_search():
     coefficients, raw = CoefficientSteps(Heat(START)), np.log([0.01])
     last = raw + MAX_LOG_DISTANCE - 0.1
@@ -57,16 +50,3 @@ def test_a_coefficient_with_a_small_next_step_is_at_rest(step, deviation, why):
     learnt = CoefficientSteps(Heat(START)).estimates(raw, raw + step, np.array([deviation]))
     assert learnt["diffusivity"].unsettled == why
     assert are_settled(learnt) is (not why)
-
-
-def test_a_coefficient_at_its_bound_is_at_rest():
-    coefficients = CoefficientSteps(Heat(Unknown(0.01, bounds=(0.001, 0.02))))
-    raw = np.array([5.0])
-    assert are_settled(coefficients.estimates(raw, raw + 3, np.array([2.0])))
-    assert not are_settled(coefficients.estimates(raw, raw - 3, np.array([2.0])))
-
-
-def test_an_equation_without_unknowns_has_no_steps():
-    coefficients, nothing = CoefficientSteps(Heat(0.01)), np.zeros(0)
-    assert len(coefficients.step(nothing, nothing)) == 0
-    assert coefficients.estimates(nothing, nothing, nothing) == {}

@@ -1,13 +1,13 @@
-"""The record of training: its columns, best error, median, dataset and stored form."""
+"""The record of training: its dataset, its stored form, and errors that are noise."""
 
 import dataclasses
 import json
-from math import inf, nan
+from math import nan
 
 import numpy as np
 import pytest
 
-from pgt.methods.history import History, Logbook, median
+from pgt.methods.history import History, Logbook
 
 
 def history_of(errors, first: int = 1, **coefficients: float) -> History:
@@ -31,31 +31,6 @@ def test_a_dataset_has_a_dimension_for_every_kind():
     np.testing.assert_allclose(data.loss.sel(term="heat"), [0.0, 0.1, 0.2])
     np.testing.assert_array_equal(data.weight.sel(step=2), [2.0, 3.0])
     np.testing.assert_array_equal(data.coefficient.sel(unknown="viscosity"), 0.01)
-
-
-def test_an_empty_dataset_names_its_terms():
-    data = History.empty(["data"], []).dataset()
-    assert dict(data.sizes) == {"step": 0, "term": 1, "unknown": 0}
-    assert dict(History().dataset().sizes) == {"step": 0, "term": 0, "unknown": 0}
-
-
-def test_the_best_error_is_the_smallest_finite_one():
-    history = history_of([])
-    ones = {"data": 1.0, "heat": 1.0}
-    errors = [nan, 0.5, 0.7, 0.5, inf, 0.3]
-    improved = [history.add(k, e, ones, ones, {}) for k, e in enumerate(errors)]
-    assert improved == [False, True, False, False, False, True]
-    assert history.best == 0.3
-    assert History().best == history_of([nan]).best == inf
-
-
-def test_the_median_is_over_networks_that_have_the_step():
-    one, two, three = history_of([1.0, 2.0]), history_of([3.0, 4.0]), history_of([8.0], first=2)
-    middle = median([one, two, three])
-    assert middle.step == [1, 2]
-    assert middle.held_out == [2.0, 4.0]
-    assert middle.loss["data"] == [0.0, 1.0]
-    assert median([one]) == one
 
 
 def test_a_logbook_and_back():

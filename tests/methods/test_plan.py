@@ -1,6 +1,5 @@
 """The network that is built where the user names none."""
 
-import jax
 import numpy as np
 import pytest
 
@@ -44,12 +43,6 @@ def test_a_decoder_is_fit_for_a_polish_in_two_coordinates_and_not_beyond():
 def test_the_kernel_is_that_of_the_equation_unless_another_is_asked_for():
     assert built().kernel == pgt.Heat(0.1).kernel()
     assert built(kernel=pgt.kernels.NoKernel()).kernel == pgt.kernels.NoKernel()
-
-
-def test_the_seed_decides_the_weights():
-    one, same, other = (jax.tree.leaves(built(seed=s).network.embed_value)[0] for s in (0, 0, 1))
-    np.testing.assert_array_equal(one, same)
-    assert not np.array_equal(one, other)
 
 
 def test_the_larger_network_has_no_second_order_steps_and_keeps_periodic_axes():

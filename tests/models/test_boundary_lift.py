@@ -8,7 +8,6 @@ import pytest
 import pgt
 from pgt.core.errors import InputError
 from pgt.models.boundary_lift import Lifted
-from pgt.nn.trees import count_parameters
 
 AROUND = pgt.Domain(x=(-2, 2), y=(-2, 2), shape=-pgt.shapes.Disk(radius=0.5, name="cylinder"))
 RESTING = "1 - 0.25/(x^2 + y^2)"
@@ -46,22 +45,6 @@ def test_elsewhere_it_is_the_value_and_the_distance_times_the_field():
     assert np.isfinite(slope).all()
 
 
-def test_both_halves_are_the_whole():
-    model = lifted(pgt.PGT(SCALING, pgt.kernels.NoKernel(), width=8, heads=2, decoder_width=4))
-    context, halves = model.encode(READINGS), model.halves()
-    assert halves is not None
-    found = halves.answer(halves.look(context, Z), Z)
-    np.testing.assert_allclose(found, model.decode(context, Z), rtol=1e-5)
-    assert lifted().halves() is None
-
-
-def test_what_is_trained_is_what_the_base_trains():
-    model = lifted()
-    assert count_parameters(model) == count_parameters(PINN)
-    assert count_parameters(model.tunable()) == count_parameters(PINN.tunable())
-    assert model.scaling is SCALING
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -88,17 +71,3 @@ def test_far_from_zero_formulas_would_not_hold():
     network = pgt.PINN(pgt.Scaling.fit(readings, there), width=4, layers=2)
     with pytest.raises(InputError, match="far from zero"):
         Lifted(network, there, ("u",), "y", u=0)
-
-
-@pytest.mark.slow
-def test_it_is_fitted_and_kept(tmp_path):
-    settings = pgt.Training(steps=2, collocation=8, polish=False)
-    result = pgt.reconstruct(
-        READINGS, pgt.Stokes(1.0), AROUND, model=lifted(), training=settings, progress=False
-    )
-    on_wall = {"x": [0.0, 0.5], "y": [0.5, 0.0]}
-    found = result.at(on_wall)
-    np.testing.assert_allclose(found.u, 0, atol=1e-6)
-    result.save(tmp_path / "kept")
-    again = pgt.Reconstruction.load(tmp_path / "kept")
-    np.testing.assert_array_equal(again.at(on_wall).p, found.p)

@@ -1,17 +1,13 @@
-"""The deep operator network: its formula, an operator it learns, and the whole in training."""
+"""The deep operator network: its formula, and the whole in training."""
 
 import dataclasses
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
-import pytest
 import xarray as xr
 
 import pgt
-from pgt.nn import trees
 from pgt.nn.scaling import Scaling
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 2))
@@ -54,67 +50,6 @@ def test_output_is_the_formula():
     expected = (coefficients @ basis + np.array([0.5, -2.0])) * scaling.spread + scaling.mean
     np.testing.assert_allclose(model.decode(model.encode(observations), z), expected, atol=1e-5)
     assert len(network.trunk.weights) == 3
-
-
-def test_no_reading_at_all_is_still_an_answer():
-    observations = dataclasses.replace(readings(), mask=np.zeros((30, 1), bool))
-    model = pgt.DeepONet(Scaling.fit(observations, DOMAIN), width=8, basis=4)
-    assert np.isfinite(model.encode(observations)).all()
-
-
-# ---------------------------------------------------------------------------------------- an operator
-
-
-def antiderivatives(count, seed):
-    """Random sums of cosines at 20 sensors, and their integrals from 0 to 16 places."""
-    random = np.random.default_rng(seed)
-    orders = np.arange(4)
-    amplitudes = random.normal(size=(count, 4)) / (1 + orders)
-    sensors, places = (np.linspace(0, 1, n)[:, None] for n in (20, 16))
-    functions = amplitudes @ np.cos(np.pi * orders * sensors).T
-    rates = np.maximum(np.pi * orders, 1.0)
-    integrals = np.where(orders == 0, places, np.sin(np.pi * orders * places) / rates)
-    return np.float32(functions), np.float32(amplitudes @ integrals.T)
-
-
-@pytest.mark.slow
-def test_learns_the_antiderivative_operator():
-    """Lu et al. 2021, section 4.1: G(f)(x) = ∫_0^x f, on functions it has never seen."""
-    sensors, places = (np.linspace(0, 1, n, dtype=np.float32)[:, None] for n in (20, 16))
-    blank = pgt.Observations.from_arrays(sensors, np.ones((20, 1)), coords=("x",), fields=("u",))
-    scaling = Scaling.fit(blank, pgt.Domain(x=(0, 1)))
-    unscaled = dataclasses.replace(
-        scaling, mean=np.zeros(1, np.float32), spread=np.ones(1, np.float32)
-    )
-    trained, fixed = trees.partition(pgt.DeepONet(unscaled, width=40, layers=3, basis=24))
-
-    def misfit(trained, functions, integrals):
-        model = trees.combine(trained, fixed)
-
-        def one(values, integral):
-            context = model.encode(dataclasses.replace(blank, values=values[:, None]))
-            return jnp.mean(
-                (jax.vmap(lambda z: model.decode(context, z)[0])(places) - integral) ** 2
-            )
-
-        return jnp.mean(jax.vmap(one)(functions, integrals))
-
-    optimiser = optax.adam(optax.cosine_decay_schedule(5e-3, 500))
-    known = antiderivatives(200, 0)
-
-    @jax.jit
-    def fit(trained):
-        def step(carry, _):
-            trained, state = carry
-            updates, state = optimiser.update(jax.grad(misfit)(trained, *known), state)
-            return (optax.apply_updates(trained, updates), state), None
-
-        return jax.lax.scan(step, (trained, optimiser.init(trained)), None, length=500)[0][0]
-
-    functions, integrals = antiderivatives(100, 1)
-    error = misfit(fit(trained), functions, integrals)
-    guess = np.mean((integrals - known[1].mean(0)) ** 2)
-    assert error < 0.05 * guess
 
 
 # ---------------------------------------------------------------------------------------- the whole

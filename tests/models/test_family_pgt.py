@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import pgt
 from pgt.models.family_pgt import FamilyPGT, FamilyPGTSizes
 from pgt.models.field_model import UnitReadings
 from pgt.models.hypernetwork import octaves
@@ -63,28 +62,3 @@ def test_gamma_acts_between_point_and_reading(network):
     expected = np.einsum("hm,mhk->hk", shares, values).ravel()
     assert (shares[:, 1:][:, np.asarray(POINTS[:, 0]) <= 0] == 0).all()
     np.testing.assert_allclose(network._local(field, z), expected, atol=1e-5)
-
-
-def test_slopes_are_finite_under_the_kernel_of_an_equation(network):
-    readings = pgt.sample(pgt.datasets.heat(x=9, t=9), n=6)
-    domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    model = pgt.PGT.for_problem(readings, pgt.Heat(0.01), domain)
-    unit = eqx.tree_at(lambda r: r.numbers, model.unit_readings(readings), jnp.array([0.3, -0.2]))
-
-    def loss(network):
-        field = network.encode(unit)
-        return jnp.sum(jax.vmap(lambda z: network.decode(field, z))(unit.points) ** 2)
-
-    slopes = eqx.filter_jit(eqx.filter_grad(loss))(network)
-    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(slopes))
-
-
-def test_training_the_spread_leaves_the_field_alone(network):
-    def loss(network):
-        field = network.encode(seen(jnp.ones((6, 1), bool)))
-        return jnp.sum(network.spread(field, POINTS[0]))
-
-    slopes = eqx.filter_grad(loss)(network)
-    assert float(jnp.abs(slopes.spread_head.weight).max()) > 0
-    others = eqx.tree_at(lambda n: n.spread_head, slopes, None)
-    assert all(not np.any(leaf) for leaf in jax.tree.leaves(others))

@@ -1,4 +1,4 @@
-"""Random sines: exact derivatives, frequencies that fill their box, a field linear in its weights."""
+"""Random sines: exact derivatives, periodic axes, a field linear in its weights."""
 
 import equinox as eqx
 import jax
@@ -10,13 +10,9 @@ from few_readings import DOMAINS, POINTS, field, readings
 import pgt
 from pgt.core.errors import InputError
 from pgt.models.features import (
-    FIRST_BAND,
-    MAX_SINE_WEIGHTS,
-    SINES_PER_FIELD,
     Features,
     Multipoles,
     Sines,
-    usual_count,
 )
 from pgt.nn.scaling import Scaling
 
@@ -36,48 +32,12 @@ def around():
     return found, values, sum(second)
 
 
-def test_multipoles_are_harmonic_and_of_order_one(around):
-    found, values, laplacian = around
-    assert found.count == 16 + 9 + 4
-    assert np.abs(values).max() < 10
-    assert np.abs(laplacian[:, :16]).max() < 1e-9
-
-
 def test_the_laplacian_of_further_ones_is_made_of_those_before(around):
     _, values, laplacian = around
     for rise, (one, before) in enumerate([((16, 25), (0, 9)), ((25, 29), (16, 20))], 1):
         own, earlier = laplacian[:, slice(*one)], values[:, slice(*before)]
         made = earlier @ np.linalg.lstsq(earlier, own, rcond=None)[0]
         assert np.abs(made - own).max() < 1e-9 * np.abs(own).max(), rise
-
-
-def test_only_holes_in_space_have_them():
-    assert Multipoles.of(pgt.Domain(**CUBE)) is None
-    assert Multipoles.of(pgt.Domain(**CUBE, shape=pgt.shapes.Ball())) is None
-    assert Multipoles.of(pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.shapes.Disk())) is None
-    timed = Multipoles.of(pgt.Domain(**CUBE, t=(0, 1), shape=SHELL), fields=4)
-    assert timed is not None
-    assert timed.count == 20 * 7
-
-
-@pytest.mark.slow
-def test_heat_flows_through_a_shell():
-    """1/r, of which thirty sines alone know nothing."""
-    domain = pgt.Domain(
-        **CUBE, shape=pgt.shapes.Ball(name="rim") - pgt.shapes.Ball(radius=0.3, name="hole")
-    )
-    places, asked = domain.even(20), domain.even(100, seed=3)
-
-    def readings(points):
-        return 0.3 / np.linalg.norm(points, axis=1)
-
-    given = pgt.Observations.from_arrays(
-        dict(zip("xyz", places.T, strict=True)), {"u": readings(places)}
-    )
-    scaling = pgt.Scaling.fit(given, domain)
-    model = pgt.Features(scaling, count=60, band=2.0, domain=domain)
-    result = pgt.reconstruct(given, pgt.Laplace(dimension=3), domain, model=model)
-    np.testing.assert_allclose(result.at(asked).u, readings(asked), atol=1e-6)
 
 
 # ------------------------------------------------------------------------------- features
@@ -104,24 +64,6 @@ def test_derivatives_are_those_of_autodiff(in_float64, axes):
     np.testing.assert_allclose(sines(z, axes), along_axes(sines, axes)(z), rtol=1e-12, atol=1e-12)
 
 
-def test_many_points_at_once(in_float64):
-    sines = Sines.draw(7, (5.0, 3.0), (False, False))
-    points = jnp.asarray(np.random.default_rng(0).uniform(-1, 1, (4, 2)))
-    assert sines(points, (1,)).shape == (4, 7)
-    for row, z in zip(sines(points, (1,)), points, strict=True):
-        np.testing.assert_allclose(row, sines(z, (1,)), rtol=1e-14, atol=1e-14)
-
-
-def test_the_first_is_constant_and_the_others_come_in_pairs():
-    sines = Sines.draw(11, (5.0, 3.0), (False, False))
-    assert sines.frequencies.shape == (11, 2)
-    np.testing.assert_array_equal(np.asarray(sines(jnp.asarray(POINTS)))[:, 0], 1.0)
-    np.testing.assert_array_equal(sines.frequencies[:10:2], sines.frequencies[1::2])
-    assert len(np.unique(sines.frequencies[::2], axis=0)) == 6
-    np.testing.assert_allclose(np.unique(sines.phases), [0.0, np.pi / 2])
-    assert (np.abs(sines.frequencies) <= [5.0, 3.0]).all()
-
-
 def test_only_periodic_axes_repeat(in_float64):
     sines = Sines.draw(40, (15.0, 15.0), (True, False))
     z = jnp.array([-1.0, 0.4])
@@ -131,13 +73,6 @@ def test_only_periodic_axes_repeat(in_float64):
     assert np.abs(sines(z) - sines(z + jnp.array([0.0, 2.0]))).max() > 0.5
     waves = sines.frequencies[:, 0] / np.pi
     assert set(np.round(np.abs(waves), 12)) == {0, 1, 2, 3, 4, 5}
-
-
-def test_another_band_stretches_the_same_directions():
-    one, other = (Sines.draw(20, band, (False, False), seed=2) for band in ((1, 1), (4, 9)))
-    np.testing.assert_allclose(one.frequencies * [4, 9], other.frequencies, rtol=1e-14)
-    third = Sines.draw(20, (1, 1), (False, False), seed=3)
-    assert np.abs(third.frequencies - one.frequencies).max() > 0.1
 
 
 # ---------------------------------------------------------------------------------- the model
@@ -153,36 +88,6 @@ def test_the_field_is_the_weighted_sum_in_physical_units():
     values = np.where(readings().mask, readings().values, np.nan)
     expected = np.nanmean(values, axis=0) + np.nanstd(values, axis=0) * sums
     np.testing.assert_allclose(field(model, readings(), POINTS), expected, rtol=2e-5)
-
-
-def test_unfitted_it_is_the_mean_of_the_readings():
-    found = field(Features(SCALING, count=5), readings(), POINTS)
-    np.testing.assert_allclose(found, np.tile(SCALING.mean, (len(POINTS), 1)), rtol=1e-6)
-
-
-def test_other_sines_of_the_same_problem():
-    model = Features(SCALING, count=30, seed=7)
-    other = model.with_sines(12, [3.0, 5.0])
-    assert (other.count, other.band, other.seed) == (12, (3.0, 5.0), 7)
-    assert other.network.readout.shape == (2, 12)
-    ratio = other.network.sines.frequencies[2:] / model.network.sines.frequencies[2:12]
-    np.testing.assert_allclose(ratio, np.tile([3 / FIRST_BAND, 5 / FIRST_BAND], (10, 1)))
-    assert other.scaling is model.scaling
-
-
-def test_another_seed_draws_as_many_sines_of_the_same_band():
-    model = Features(SCALING, count=20, band=(3.0, 5.0))
-    other = model.with_seed(1)
-    assert (other.seed, other.band, other.count) == (1, model.band, 20)
-    mine, others = (m.network.sines.frequencies for m in (model, other))
-    assert mine.shape == others.shape
-    assert not np.allclose(mine, others)
-    assert (np.abs(others) <= [3.0, 5.0]).all()
-
-
-def test_one_band_for_all_axes():
-    assert Features(SCALING, band=3).band == (3.0, 3.0)
-    assert Features(SCALING).band is None
 
 
 WRONG_BANDS = [0.0, -1.0, (1.0, np.inf), (1.0, np.nan), "a"]
@@ -208,15 +113,3 @@ def test_a_band_that_does_not_fit_is_refused(band, message):
 def test_without_sines_there_is_no_model(count):
     with pytest.raises(InputError, match="Features"):
         Features(SCALING, count=count)
-
-
-def test_more_coordinates_more_sines_but_no_more_than_a_solve_can_bear():
-    def size(dimension, fields):
-        scaling = eqx.tree_at(
-            lambda s: (s.middle, s.mean), SCALING, (np.zeros(dimension), np.zeros(fields))
-        )
-        return usual_count(scaling)
-
-    assert [size(d, 1) for d in (1, 2, 3, 4)] == list(SINES_PER_FIELD)
-    assert size(3, 3) * 3 == MAX_SINE_WEIGHTS
-    assert np.shape(Features(SCALING).network.readout) == (2, SINES_PER_FIELD[1])

@@ -1,21 +1,16 @@
-"""The Fourier neural operator: its raster, its derivatives, and the whole in training."""
-
-import dataclasses
+"""The Fourier neural operator: its convolution, other resolutions, and mistakes."""
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import xarray as xr
 
 import pgt
 from pgt.models.fno import FourierLayers, cubic_weights, interpolate, spectral_convolution
-from pgt.nn import trees
 from pgt.nn.layers import Draw
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import cast
-from pgt.physics.derivatives import differentiate
 
 # ---------------------------------------------------------------------------------------- convolution
 
@@ -89,23 +84,6 @@ def test_spline_reproduces_linear_functions():
         np.testing.assert_allclose(cubic_weights(jnp.array([0.0]))[0], [1 / 6, 4 / 6, 1 / 6, 0])
 
 
-def test_spline_is_twice_continuously_differentiable():
-    with jax.enable_x64(True):
-        nodes = jnp.asarray(np.random.default_rng(0).normal(size=(8, 1)))
-
-        def value(p):
-            return interpolate(nodes, p[None])[0]
-
-        @jax.jit
-        @jax.vmap
-        def rows(p):
-            return jnp.stack([f(p) for f in (value, jax.grad(value), jax.grad(jax.grad(value)))])
-
-        borders = np.array([2.0, 3.0, 4.0, 5.0])
-        np.testing.assert_allclose(rows(borders - 1e-9), rows(borders + 1e-9), atol=1e-6)
-        assert np.abs(rows(borders)).min(0).min() > 1e-3
-
-
 # ------------------------------------------------------------------------------- fno
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 2))
@@ -123,136 +101,7 @@ def small(domain=DOMAIN, **options):
     return pgt.FNO(Scaling.fit(readings(), domain), **(sizes | options))
 
 
-# ---------------------------------------------------------------------------------------- raster
-
-
-def test_raster_is_the_mean_of_the_nearest_readings():
-    observations = readings(40)
-    mask = observations.mask.copy()
-    mask[::5] = False
-    observations = dataclasses.replace(
-        observations, mask=mask, values=np.where(mask, observations.values, np.nan)
-    )
-    model = small()
-    seen = model.unit_readings(observations)
-    raster = np.asarray(eqx.filter_jit(model.network._raster)(seen)).reshape(12, 10, 2)
-    places = np.asarray(model.scaling.to_unit(observations.points))
-    standard = np.asarray(model.scaling.standardise(observations.values))
-    # Nodes run from one cell below to one cell above the domain.
-    axes = [np.linspace(-1 - 2 / (n - 3), 1 + 2 / (n - 3), n) for n in (12, 10)]
-    nearest = np.stack([np.abs(places[:, [k]] - axes[k]).argmin(1) for k in (0, 1)], -1)
-    for node in np.ndindex(12, 10):
-        here = (nearest == node).all(1) & mask[:, 0]
-        expected = standard[here, 0].mean() if here.any() else 0.0
-        np.testing.assert_allclose(raster[node], [expected, here.any()], atol=1e-5)
-    assert raster[[0, -1]].max() == 0
-
-
-def test_coordinates_of_the_nodes():
-    places = np.asarray(small().network._coordinates()).reshape(12, 10, 2)
-    np.testing.assert_allclose(places[[1, -2], 0, 0], [-1, 1], atol=1e-6)
-    np.testing.assert_allclose(places[0, [1, -2], 1], [-1, 1], atol=1e-6)
-    around = small(pgt.Domain(x=(0, 1), t=(0, 2), periodic=("x",)))
-    circle = np.asarray(around.network._coordinates()).reshape(12, 10, 3)
-    angle = 2 * np.pi * np.arange(12) / 12 - np.pi
-    np.testing.assert_allclose(circle[:, 3, 0], np.cos(angle), atol=1e-6)
-    np.testing.assert_allclose(circle[:, 3, 1], np.sin(angle), atol=1e-6)
-
-
-# ---------------------------------------------------------------------------------------- derivatives
-
-
-@pytest.mark.parametrize("periodic", [(), ("x",)])
-def test_derivatives_against_finite_differences(periodic):
-    """Through the derivative interpreter, inside cells, across their borders and at the domain's."""
-    names = ("u", "u_x", "u_t", "u_xx", "u_xt")
-    domain = pgt.Domain(x=(0, 1), t=(0, 2), periodic=periodic)
-    cell = 1 / 12 if periodic else 1 / 9
-    points = np.array(
-        [[0.31, 0.7], [4 * cell, 1.2], [0.97, 1.9], [0.02, 0.05], [0.0, 0.0], [1.0, 2.0]]
-    )
-    step = 1e-4
-    with jax.enable_x64(True):
-        model = cast(small(domain), jnp.float64)
-        context = eqx.filter_jit(model.encode)(readings())
-
-        def field(z):
-            return model.decode(context, z)
-
-        def exact(z):
-            table = differentiate(field, names, ("x", "t"), ("u",))(z)
-            return jnp.stack([table(name) for name in names])
-
-        values = jax.jit(jax.vmap(field))
-        x, t = np.array([step, 0]), np.array([0, step])
-
-        def at(shift):
-            return np.asarray(values(points + shift))[:, 0]
-
-        around = {
-            "u": at(0),
-            "u_x": (at(x) - at(-x)) / (2 * step),
-            "u_t": (at(t) - at(-t)) / (2 * step),
-            "u_xx": (at(x) - 2 * at(0) + at(-x)) / step**2,
-            "u_xt": (at(x + t) - at(x - t) - at(t - x) + at(-x - t)) / (4 * step**2),
-        }
-        ours = np.asarray(jax.jit(jax.vmap(exact))(points))
-    for column, name in enumerate(names):
-        expected = around[name]
-        # Only C²: at a border of cells a second difference is off by the jump of u_xxx times the step.
-        np.testing.assert_allclose(
-            ours[:, column], expected, atol=3e-3 * max(np.abs(expected).max(), 1e-3), err_msg=name
-        )
-    assert np.abs(ours[:, 3]).max() > 1e-2
-
-
-@pytest.mark.parametrize("domain", [pgt.Domain(x=(0, 1)), pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1))])
-def test_other_dimensions(domain):
-    random = np.random.default_rng(0)
-    points = random.uniform(0, 1, (20, domain.dimension))
-    observations = pgt.Observations.from_arrays(points, {"u": points.sum(1)}, coords=domain.axes)
-    scaling = Scaling.fit(observations, domain)
-    model = pgt.FNO(scaling, grid=8, modes=2, width=4, layers=2)
-
-    @eqx.filter_jit
-    def field(model, points):
-        context = model.encode(observations)
-        return jax.vmap(lambda z: model.decode(context, z))(points)
-
-    values = field(model, points.astype(np.float32))
-    assert values.shape == (20, 1)
-    assert np.isfinite(values).all()
-    assert np.ptp(values) > 1e-3
-
-
 # ---------------------------------------------------------------------------------------- the whole
-
-
-@pytest.mark.slow
-def test_trains_saves_and_loads(tmp_path):
-    training = pgt.Training(
-        steps=60, optimiser="adam", collocation=64, check_every=20, polish=False
-    )
-    result = pgt.reconstruct(readings(60), pgt.Heat(0.1), DOMAIN, model=small(), training=training)
-    data = result.history.loss.sel(term="data")
-    assert np.isfinite(data).all()
-    assert data[-1] < data[0] / 2
-    result.save(tmp_path)
-    again = pgt.Reconstruction.load(tmp_path)
-    assert isinstance(again.model, pgt.FNO)
-    left, right = (r.grid(["u", "u_xx"], x=5, t=4) for r in (result, again))
-    xr.testing.assert_equal(left, right)
-
-
-def test_size_of_the_paper():
-    """Li et al. 2021, table 1: FNO-3D has 6.5 million parameters, and 2D flow gives three fields."""
-    flow = pgt.Observations.from_arrays(
-        np.random.default_rng(0).uniform(0, 1, (9, 3)), np.ones((9, 3)),
-        coords=("x", "y", "t"), fields=("u", "v", "p"),
-    )  # fmt: skip
-    scaling = Scaling.fit(flow, pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1)))
-    count = trees.count_parameters(pgt.FNO(scaling))
-    assert count == pytest.approx(6_558_537, rel=1e-3)
 
 
 @pytest.mark.parametrize(

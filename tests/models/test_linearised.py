@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.core import serialise
-from pgt.models.linearised import LinearisedModel, NullSpaceField
+from pgt.models.linearised import LinearisedModel
 from pgt.nn.trees import cast
 from pgt.physics.derivatives import differentiate
 
@@ -61,26 +60,3 @@ def test_derivatives_of_a_linearised_field_match_finite_differences(linearised):
         second = (field(z + x) - 2 * field(z) + field(z - x)) / h**2
         assert float(table("u_t")) == pytest.approx(float(first[0]), rel=1e-5)
         assert float(table("u_xx")) == pytest.approx(float(second[0]), rel=1e-5)
-
-
-def test_all_but_the_values_is_the_bases(linearised):
-    base, model = linearised
-    assert model.scaling is base.scaling
-    assert eqx.tree_equal(model.tunable(), base.tunable())
-
-
-def test_what_is_apart_fades_out_towards_the_places_that_were_read(linearised, tmp_path):
-    base, model = linearised
-    sines = pgt.Features(base.scaling, count=10, band=3.0)
-    sines = eqx.tree_at(lambda m: m.network.readout, sines, np.ones((1, 10)))
-    null_space = NullSpaceField(sines, np.array([[0.2, 0.5], [0.3, 0.5]]), np.array([0.1, 0.1]))
-    moved = LinearisedModel(model.base, model.direction, null_space)
-    serialise.save(tmp_path, "moved", moved)
-    with jax.enable_x64(True):
-        loaded = serialise.load(tmp_path, "moved")
-        for place, share in (((0.2, 0.5), 0.0), ((0.35, 0.5), 0.25), ((0.9, 0.9), 1.0)):
-            z = jnp.asarray(place)
-            own = np.asarray(sines.decode((), z)) - np.asarray(sines.scaling.mean)
-            for one in (moved, loaded):
-                found = np.asarray(one.decode((), z)) - np.asarray(model.decode((), z))
-                np.testing.assert_allclose(found, share * own, rtol=1e-5, atol=1e-7)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pgt import Domain, InputError, Observations, Scaling, Solver
+from pgt import Domain, Observations, Scaling, Solver
 
 DOMAIN = Domain(x=(0, 2), t=(0, 1))
 READINGS = Observations.from_arrays({"x": [0.0, 2.0], "t": [0.0, 1.0]}, {"u": [1.0, 3.0]})
@@ -27,8 +27,3 @@ def test_each_element_has_its_own_polynomial():
         slope = jax.jacfwd(lambda z: model.decode((), z))(jnp.array([0.1, 0.7]))
     assert found == pytest.approx([-0.5, 2.0, -1.0, 2.0])
     assert slope[0, 0] == pytest.approx(4.0)
-
-
-def test_a_tolerance_is_small():
-    with pytest.raises(InputError, match="tolerance"):
-        Solver(Scaling.fit(READINGS, DOMAIN), tolerance=0.5)

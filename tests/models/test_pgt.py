@@ -7,26 +7,11 @@ import pytest
 from few_readings import DOMAINS, POINTS, changed, field, readings
 
 from pgt.core.errors import InputError
-from pgt.data.domain import Domain
-from pgt.data.observations import Observations
 from pgt.kernels.kernel import AbstractKernel, NoKernel
 from pgt.models.pgt import PGT, FilmDecoder
 from pgt.nn.layers import Draw
 from pgt.nn.scaling import Scaling
-from pgt.nn.trees import count_parameters
-from pgt.physics import Heat, NavierStokes2D
-
-
-def test_film_starts_as_a_plain_siren():
-    decoder = FilmDecoder(2, 1, 8, 16, 3, 8.0, "sine", Draw(0))
-    z = jnp.asarray([0.3, -0.4])
-    network = decoder.network
-    h = np.sin(network.first_weight @ z + network.first_bias)
-    for weight in network.hidden:
-        h = np.sin(weight @ h)
-    for context in np.random.default_rng(0).normal(size=(5, 2, 8)).astype(np.float32):
-        value = decoder.answer(z, decoder.look(jnp.asarray(context[0]), jnp.asarray(context[1])))
-        np.testing.assert_allclose(value, network.readout @ h, atol=0.01)
+from pgt.physics import Heat
 
 
 def test_film_is_the_formula():
@@ -58,20 +43,6 @@ def test_film_is_the_formula():
     np.testing.assert_allclose(value, network.readout @ h + network.offset, atol=1e-5)
 
 
-def test_siren_statistics():
-    """Sitzmann et al. 2020, theorem 1.8: pre-activations N(0, 1), activations arcsine."""
-    network = FilmDecoder(2, 1, 8, 512, 4, 30.0, "sine", Draw(0)).network
-    z = np.random.default_rng(0).uniform(-1, 1, (2, 200))
-    h = np.sin(network.first_weight @ z + np.asarray(network.first_bias)[:, None])
-    for weight in network.hidden:
-        pre = weight @ h
-        # sin of N(0, s²) has variance (1 - e^(-2s²)) / 2, so s² settles at 0.8 rather than 1.
-        assert 0.85 < np.std(pre) < 1.05
-        assert np.mean(np.abs(pre) < np.std(pre)) == pytest.approx(0.683, abs=0.02)
-        h = np.sin(pre)
-        assert np.var(h) == pytest.approx((1 - np.exp(-2 * np.var(pre))) / 2, abs=0.02)
-
-
 # ------------------------------------------------------------------------------- pgt
 
 
@@ -79,15 +50,6 @@ def build(kernel=None, **options):
     scaling = Scaling.fit(readings(), DOMAINS["open"])
     sizes = {"width": 8, "heads": 2, "decoder_width": 12, "decoder_layers": 2}
     return PGT(scaling, NoKernel() if kernel is None else kernel, **(sizes | options))
-
-
-def test_sizes_of_the_defaults_stay_below_a_million():
-    flow = Observations.from_arrays(
-        np.random.default_rng(0).uniform(0, 1, (400, 3)), np.ones((400, 3)),
-        coords=("x", "y", "t"), fields=("u", "v", "p"),
-    )  # fmt: skip
-    scaling = Scaling.fit(flow, Domain(x=(0, 1), y=(0, 1), t=(0, 1)))
-    assert count_parameters(PGT(scaling, NavierStokes2D(0.01).kernel(), anchors=64)) < 1_000_000
 
 
 class Zero(AbstractKernel):
@@ -124,15 +86,6 @@ def test_a_causal_kernel_cannot_see_the_future():
     assert np.abs(keys[late] - moved[late]).max() > 1e-3
 
 
-def test_log_variance():
-    model = build(variance_head=True)
-    context = model.encode(readings())
-    assert model.log_variance(context, POINTS[0]).shape == (2,)
-    plain = build()
-    with pytest.raises(InputError, match="variance_head=True"):
-        plain.log_variance(plain.encode(readings()), POINTS[0])
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -146,3 +99,19 @@ def test_log_variance():
 def test_mistakes_are_named(options, message):
     with pytest.raises(InputError, match=message):
         build(**options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"attention": "nearest"}, {"attention": "low-rank"}, {"half": True}]
+)
+def test_cheaper_attention_answers_nearly_as_exact_attention(options):
+    domain, observations = DOMAINS["open"], readings(40, fields=1)
+    scaling, pde = Scaling.fit(observations, domain), Heat(0.1)
+    sizes = {"width": 8, "heads": 2, "blocks": 1, "decoder_width": 8, "decoder_layers": 1}
+    exact, cheap = (
+        PGT(scaling, pde.kernel(), **sizes, **more) for more in ({}, {"attended": 60} | options)
+    )
+    z = jnp.asarray(observations.points[0])
+    values = [float(m.decode(m.encode(observations), z)[0]) for m in (exact, cheap)]
+    assert values[1] == pytest.approx(values[0], abs=0.05 * float(scaling.spread[0]))
+    assert count_parameters(exact) == count_parameters(cheap)

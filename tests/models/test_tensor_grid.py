@@ -28,11 +28,6 @@ def agree(sines, axes, along):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("along", [(), (0,), (0, 0), (0, 0, 0)])
-def test_one_coordinate(along):
-    agree(Sines.draw(21, (30.0,), (False,)), POSITIONS[:1], along)
-
-
 @pytest.mark.parametrize("along", [(), (1,), (0, 0), (0, 2), (1, 1, 2, 2)])
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_several_coordinates(dimension, along):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.nn.attention import Block, Dense, Mlp, Norm, Stack, activate, attend, with_one
+from pgt.nn.attention import Block, Mlp, Norm, Stack, activate, attend, with_one
 from pgt.nn.layers import Draw
 
 
@@ -31,13 +31,6 @@ def test_attention_is_softmax():
 X = np.array([1.0, -2.0, 4.0], np.float32)
 
 
-def test_dense_is_a_matrix_and_starts_without_a_bias():
-    layer = Dense(3, 2, Draw(0))
-    assert np.abs(layer.weight).max() <= 3**-0.5
-    np.testing.assert_array_equal(layer.bias, 0.0)
-    np.testing.assert_allclose(layer(jnp.asarray(X)), np.asarray(layer.weight) @ X, rtol=1e-5)
-
-
 def test_a_normalised_token_has_no_mean_and_unit_variance():
     token = np.asarray(Norm(3)(jnp.asarray(X)))
     np.testing.assert_allclose(token, (X - X.mean()) / X.std(), rtol=1e-4)
@@ -49,16 +42,6 @@ def test_an_unknown_activation_is_refused_and_the_known_ones_are_named():
         activate("relu", jnp.asarray(X))
     with pytest.raises(pgt.InputError, match="'Tanh'"):
         Mlp(3, 4, 2, "Tanh", Draw(0))(jnp.asarray(X))
-
-
-@pytest.mark.parametrize(("name", "function"), [("sine", np.sin), ("tanh", np.tanh)])
-def test_an_activation_goes_by_its_name(name, function):
-    np.testing.assert_allclose(activate(name, jnp.asarray(X)), function(X), rtol=1e-5)
-    mlp = Mlp(3, 4, 2, name, Draw(0))
-    hidden = function(np.asarray(mlp.first.weight) @ X)
-    np.testing.assert_allclose(
-        mlp(jnp.asarray(X)), np.asarray(mlp.second.weight) @ hidden, rtol=1e-4, atol=1e-6
-    )
 
 
 def test_a_block_adds_attention_and_mlp_of_the_normalised_tokens_side_by_side():
@@ -84,29 +67,6 @@ def test_a_token_does_not_hear_one_that_is_invisible_to_it():
 
 
 # ------------------------------------------------------------------------------- stacks of layers
-
-
-def small(hidden, activation):
-    random = np.random.default_rng(0)
-    shapes = ((3, 2), (3,), (hidden, 3, 3), (hidden, 3), (2, 3), (2,))
-    arrays = (jnp.asarray(random.normal(size=shape), jnp.float32) for shape in shapes)
-    return Stack(*arrays, activation)
-
-
-@pytest.mark.parametrize(("activation", "function"), [("tanh", np.tanh), ("sine", np.sin)])
-def test_two_hidden_layers_are_the_formula(activation, function):
-    layers, z = small(2, activation), np.array([0.3, -0.7], np.float32)
-    h = function(np.asarray(layers.first_weight) @ z + layers.first_bias)
-    h = function(np.asarray(layers.hidden_weight[0]) @ h + layers.hidden_bias[0])
-    h = function(np.asarray(layers.hidden_weight[1]) @ h + layers.hidden_bias[1])
-    expected = np.asarray(layers.readout) @ h + layers.offset
-    np.testing.assert_allclose(layers(jnp.asarray(z)), expected, rtol=1e-4, atol=1e-5)
-
-
-def test_without_hidden_layers_the_first_is_read_out():
-    layers = small(0, "tanh")
-    expected = np.asarray(layers.readout) @ np.tanh(layers.first_bias) + layers.offset
-    np.testing.assert_allclose(layers(jnp.zeros(2)), expected, rtol=1e-5)
 
 
 def test_the_readout_is_linear():

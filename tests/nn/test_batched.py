@@ -1,11 +1,10 @@
 """Several trees as one: stacked, taken apart, and stored once where they agree."""
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from pgt.core.errors import InputError
-from pgt.nn.batched import member, over_members, repeat, share, spread, stack
+from pgt.nn.batched import member, over_members, share, stack
 
 SAME = np.array([7.0, np.nan])
 
@@ -23,27 +22,12 @@ def test_a_member_is_what_was_stacked():
         np.testing.assert_array_equal(member(both, k)["same"], original["same"])
 
 
-def test_arrays_of_the_host_stay_on_the_host():
-    assert isinstance(stack([np.zeros(1), np.ones(1)]), np.ndarray)
-    assert isinstance(repeat(np.zeros(1), 2), np.ndarray)
-    assert not isinstance(stack([np.zeros(1), jnp.ones(1)]), np.ndarray)
-    assert not isinstance(repeat(jnp.zeros(1), 2), np.ndarray)
-
-
 def test_what_all_have_in_common_is_kept_once_even_where_it_is_nan():
     own, common = share(stack([tree(0), tree(5)]))
     assert own["same"] is None
     assert common["own"] is None
     np.testing.assert_array_equal(common["same"], SAME)
     np.testing.assert_array_equal(own["own"], [[0, 1, 2], [5, 6, 7]])
-
-
-def test_spread_undoes_share():
-    both = stack([tree(0), tree(5)])
-    again = spread(*share(both), 2)
-    np.testing.assert_array_equal(again["own"], both["own"])
-    np.testing.assert_array_equal(again["same"], both["same"])
-    assert again["name"] == "u"
 
 
 def test_a_function_of_every_member_sees_its_own_and_the_common():

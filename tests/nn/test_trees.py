@@ -4,17 +4,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 from pgt.nn.trees import (
-    OPTIONS,
     Frozen,
     cast,
     combine,
-    compiled,
-    count_parameters,
     is_double,
-    is_frozen,
     partition,
     precision,
 )
@@ -45,16 +40,6 @@ def test_combine_undoes_partition():
     assert eqx.tree_equal(combine(*partition(TREE)), TREE)
 
 
-def test_parameters_are_counted_without_what_is_frozen():
-    assert count_parameters(TREE) == 6
-    assert count_parameters(TREE["scales"]) == 0
-
-
-def test_a_frozen_module_is_known_by_its_class():
-    assert is_frozen(TREE["scales"])
-    assert not is_frozen(TREE["weight"])
-
-
 # ------------------------------------------------------------------------------- precision
 
 
@@ -69,31 +54,9 @@ def test_cast_changes_floating_point_arrays_and_nothing_else():
     assert double["name"] == "u"
 
 
-def test_inside_precision_doubles_stay_doubles():
-    with precision(True):
-        assert jnp.asarray(np.ones(1)).dtype == np.float64
-    with precision(False):
-        assert jnp.asarray(np.ones(1)).dtype == np.float32
-
-
 def test_products_of_matrices_keep_all_digits_of_single_precision():
     """A graphics card would round what it multiplies to eleven bits; the compiler is told not to."""
     with precision(False):
         traced = jax.make_jaxpr(lambda a: a @ a)(jnp.ones((2, 2)))
     (product,) = traced.eqns
     assert product.params["precision"] == (jax.lax.Precision.HIGHEST, jax.lax.Precision.HIGHEST)
-
-
-# ------------------------------------------------------------------------------- compilation
-
-
-def test_a_compiled_function_says_what_the_function_says():
-    def raised(matrix, times: int):
-        return matrix if times == 0 else raised(matrix @ matrix, times - 1)
-
-    assert compiled(raised)(2 * jnp.eye(2), 2).tolist() == (16 * jnp.eye(2)).tolist()
-
-
-def test_the_compiler_knows_its_options():
-    with pytest.raises(Exception, match="xla_gpu_no_such"):
-        eqx.filter_jit(jnp.sin, compiler_options=OPTIONS | {"xla_gpu_no_such": 1})(1.0)

@@ -5,7 +5,7 @@ import pytest
 
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
-from pgt.physics.coefficient_tree import as_coefficient, current, spatial
+from pgt.physics.coefficient_tree import as_coefficient, current
 
 
 def test_whole_and_numpy_numbers_become_floats_and_unknowns_stay():
@@ -22,19 +22,3 @@ def test_what_is_not_a_number_is_shown_in_the_error(value):
     with pytest.raises(InputError, match=r"^Heat\(a\) is .* must be a finite number") as caught:
         as_coefficient("Heat(a)", value)
     assert repr(value) in str(caught.value)
-
-
-def test_zero_is_not_positive():
-    assert as_coefficient("here", 0) == 0.0
-    for value in (0, Unknown(0.0)):
-        with pytest.raises(InputError, match=r"is 0.0 but must be above 0"):
-            as_coefficient("here", value, positive=True)
-
-
-def test_axes_come_in_order():
-    assert [spatial("here", n) for n in (1, 2, 3)] == [("x",), ("x", "y"), ("x", "y", "z")]
-    with pytest.raises(InputError, match=r"^Heat\(dimension=0\): write 1, 2 or 3"):
-        spatial("Heat", 0)
-    assert spatial("here", 2, least=2) == ("x", "y")
-    with pytest.raises(InputError, match=r"^Stokes\(dimension=1\): write 2 or 3"):
-        spatial("Stokes", 1, least=2)

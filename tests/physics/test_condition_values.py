@@ -1,6 +1,5 @@
 """Known functions of the coordinates: numbers, formulas, functions and tables."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -9,18 +8,7 @@ from nested_derivatives import residual_at
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.core.unknown import Unknown
-from pgt.data.condition_regions import Faces, Spread
 from pgt.physics import Heat, Initial
-from pgt.physics.condition_values import (
-    as_source,
-    as_value,
-    bind_value,
-    value_at,
-    wall_of,
-    with_static,
-)
-from pgt.physics.unknown_function import UnknownFunction
 
 
 @pytest.mark.parametrize(
@@ -38,25 +26,6 @@ def test_a_source_may_be_written_in_many_ways(source):
     z = jnp.array([0.5, 3.0])
     residual = residual_at(Heat(0.1, source=source), lambda z: 0 * z[:1], z)["heat"]
     assert float(residual) == pytest.approx(-3.5)
-
-
-def test_pdes_with_sources_pass_through_jit():
-    pde = Heat(0.1, source=lambda x: jnp.sin(x))
-    z = jnp.array([0.5, 3.0])
-    compiled = jax.jit(lambda pde, z: residual_at(pde, lambda z: 0 * z[:1], z)["heat"])
-    assert float(compiled(pde, z)) == pytest.approx(-float(jnp.sin(0.5)))
-
-
-def test_numbers_and_unknowns_are_the_same_everywhere():
-    for value in (2, 2.0, Unknown(2.0)):
-        assert float(value_at(as_value("here", value), {"x": 7.0})) == 2.0
-    assert as_source("here", None, ("x", "t")) is None
-
-
-def test_a_table_holds_its_last_value_beyond_its_ends():
-    table = bind_value("here", as_value("here", ([0.0, 1.0], [2.0, 4.0])), ("x", "t"), ("x",))
-    found = [float(value_at(table, {"x": x})) for x in (-1.0, 0.0, 0.25, 1.0, 9.0)]
-    assert found == [2.0, 2.0, 2.5, 4.0, 4.0]
 
 
 @pytest.mark.parametrize(
@@ -81,20 +50,9 @@ def test_mistakes_are_named(make, message):
         make()
 
 
-def test_an_unknown_function_is_no_source():
-    with pytest.raises(InputError, match="stands in the text of an equation, or in a condition"):
-        as_value("Poisson(source=...)", UnknownFunction("x"))
-
-
 # ------------------------------------------------------------------------------- binding
 
 DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), shape=-pgt.shapes.Disk((1, 0.5), 0.2, name="hole"))
-
-
-def test_a_wall_is_found_by_its_name_or_by_an_axis():
-    assert isinstance(wall_of(pgt.Dirichlet(wall="hole", u=0.0), DOMAIN), Spread)
-    assert isinstance(wall_of(pgt.Dirichlet("x", u=0.0), DOMAIN), Spread)
-    assert isinstance(wall_of(pgt.Dirichlet("x", u=0.0), pgt.Domain(x=(0, 1), y=(0, 1))), Faces)
 
 
 @pytest.mark.parametrize(
@@ -109,9 +67,3 @@ def test_a_wall_is_found_by_its_name_or_by_an_axis():
 def test_walls_that_are_not_there_are_told_of_the_condition(condition, words):
     with pytest.raises(InputError, match=words):
         condition().bind(DOMAIN, ("u",))
-
-
-def test_static_fields_are_replaced_in_a_copy():
-    condition = pgt.NoSlip("x")
-    assert with_static(condition, velocity=("u", "v")).velocity == ("u", "v")
-    assert condition.velocity == ()

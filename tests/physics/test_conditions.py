@@ -1,7 +1,5 @@
 """Initial and boundary conditions: where their points lie and what their rows say."""
 
-import warnings
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -10,12 +8,9 @@ import pytest
 import xarray as xr
 from nested_derivatives import NestedDerivatives
 
-import pgt
-from pgt import _reconstruct
 from pgt.core.errors import InputError
 from pgt.data.domain import Domain
 from pgt.physics import Dirichlet, Gauge, Initial, Neumann, Periodic
-from pgt.physics.conditions import on_ends, warn_of_overlap
 
 LINE = Domain(x=(-1, 3), t=(2, 5))
 PLANE = Domain(x=(0, 1), y=(-2, 2), t=(0, 3))
@@ -29,53 +24,6 @@ def evaluator(field, domain, fields=("u",)):
 
 def wavy(z):
     return (jnp.sin(2 * z[0]) * jnp.cos(z[1]) + z[0] * z[-1])[None]
-
-
-def test_initial_points_lie_at_the_start_of_time():
-    condition = Initial(u=0.0).bind(PLANE, ("u",))
-    for points in (condition.sample(KEY, 50), condition.nodes(50)):
-        assert points.shape[0] >= 50
-        assert PLANE.contains(points).all()
-        assert (np.asarray(points)[:, 2] == 0).all()
-        assert np.unique(np.asarray(points)[:, 0]).size > 5
-
-
-def test_sampling_takes_turns_between_faces_and_compiles():
-    condition = Dirichlet(u=0.0).bind(PLANE, ("u",))
-    points = np.asarray(eqx.filter_jit(lambda c, k: c.sample(k, 400))(condition, KEY))
-    assert PLANE.contains(points).all()
-    on_face = [points[:, 0] == 0, points[:, 0] == 1, points[:, 1] == -2, points[:, 1] == 2]
-    assert [int(face.sum()) for face in on_face] == [100] * 4
-    free_time = points[on_face[0], 2]
-    assert free_time.min() < 0.2
-    assert free_time.max() > 2.8
-    assert not np.array_equal(points, condition.sample(jax.random.key(1), 400))
-
-
-@pytest.mark.parametrize(("side", "ends"), [("lower", {-1}), ("upper", {3}), ("both", {-1, 3})])
-def test_sides(side, ends):
-    condition = Dirichlet("x", side=side, u=0.0).bind(LINE, ("u",))
-    assert set(np.asarray(condition.sample(KEY, 10))[:, 0].tolist()) == ends
-    assert set(condition.nodes(10)[:, 0].tolist()) == ends
-
-
-def test_nodes_are_gauss_legendre_along_the_face():
-    points = Dirichlet("x", side="upper", u=0.0).bind(LINE, ("u",)).nodes(5)
-    nodes, weights = np.polynomial.legendre.leggauss(5)
-    assert points[:, 1] == pytest.approx(2 + 3 * (nodes + 1) / 2)
-    # Five nodes integrate t^9 over [2, 5] exactly.
-    assert 1.5 * weights @ points[:, 1] ** 9 == pytest.approx((5**10 - 2**10) / 10)
-
-
-def test_nodes_are_shared_between_faces():
-    assert Dirichlet(u=0.0).bind(PLANE, ("u",)).nodes(36).shape == (36, 3)
-    assert Dirichlet(u=0.0).bind(Domain(x=(0, 1)), ("u",)).nodes(7).shape == (2, 1)
-    assert Dirichlet(u=0.0).bind(Domain(x=(0, 1)), ("u",)).sample(KEY, 4).ravel().tolist() == [
-        0,
-        1,
-        0,
-        1,
-    ]
 
 
 @pytest.mark.parametrize(
@@ -99,13 +47,6 @@ def test_a_value_may_be_written_in_many_ways(value):
     assert float(rows[0]) == pytest.approx(float(wavy(z)[0]) - 1.49, abs=1e-5)
 
 
-def test_conditions_pass_through_plain_jit():
-    for value in (0.5, "x", lambda x: x, ([-1.0, 3.0], [0.0, 1.0])):
-        condition = Initial(u=value).bind(LINE, ("u",))
-        rows = jax.jit(lambda c, z: c.rows(evaluator(wavy, LINE), z))(condition, jnp.ones(2))
-        assert bool(jnp.isfinite(rows).all())
-
-
 def test_tables_interpolate_linearly_along_every_axis():
     y, t = np.array([-2.0, 0.5, 2.0]), np.array([0.0, 1.0, 3.0])
     table = xr.DataArray(np.add.outer(2 * y, 3 * t), dims=("y", "t"), coords={"y": y, "t": t})
@@ -116,24 +57,6 @@ def test_tables_interpolate_linearly_along_every_axis():
 
     for z in condition.sample(KEY, 20):
         assert float(condition.rows(evaluator(bilinear, PLANE), z)[0]) == pytest.approx(0, abs=1e-5)
-
-
-def test_table_with_one_axis_agrees_with_numpy():
-    t, u = np.array([2.0, 2.5, 4.0, 5.0]), np.array([1.0, -1.0, 0.5, 2.0])
-    condition = Dirichlet("x", u=(t, u)).bind(LINE, ("u",))
-    for at in (2.0, 2.2, 2.5, 3.9, 5.0):
-        row = condition.rows(evaluator(lambda z: 0 * z[:1], LINE), jnp.array([3.0, at]))
-        assert -float(row[0]) == pytest.approx(np.interp(at, t, u), abs=1e-6)
-
-
-def test_several_fields_and_initial_velocity():
-    condition = Initial(u="x", u_t=2.0, v=lambda x: -x).bind(LINE, ("u", "v"))
-
-    def fields(z):
-        return jnp.stack([z[0] * z[1], z[0] ** 2])
-
-    rows = condition.rows(evaluator(fields, LINE, ("u", "v")), jnp.array([0.5, 2.0]))
-    assert rows == pytest.approx([1.0 - 0.5, 0.5 - 2.0, 0.25 + 0.5])
 
 
 def test_neumann_uses_the_outward_normal_on_every_face():
@@ -164,40 +87,6 @@ def test_periodic_compares_both_ends():
     assert only_v.rows(evaluator(fields, domain, ("u", "v")), jnp.array([2.0, 0.5])).shape == (1,)
 
 
-def test_rows_batch():
-    condition = Neumann("x", u="t").bind(LINE, ("u",))
-    rows = jax.vmap(lambda z: condition.rows(evaluator(wavy, LINE), z))(condition.sample(KEY, 8))
-    assert rows.shape == (8, 1)
-
-
-def test_kinds_name_the_loss_term():
-    kinds = [c.kind for c in (Initial(u=0), Dirichlet(u=0), Neumann(u=0), Periodic("x"))]
-    assert kinds == ["ic", "bc", "bc", "bc"]
-
-
-@pytest.mark.parametrize(
-    ("condition", "is_local"),
-    [
-        (Initial(u=0, u_t=0, u_xx=0), True),
-        (Initial(u_ttt=0), False),
-        (Dirichlet(u=0), True),
-        (Neumann(u=0), True),
-        (Periodic("x"), False),
-        (Gauge("u"), False),
-    ],
-)
-def test_a_condition_says_whether_it_looks_elsewhere(condition, is_local):
-    bound = condition.bind(PLANE, ("u",))
-    z, asked = jnp.asarray(bound.nodes(4)[0]), []
-
-    def evaluate(point, name):
-        asked.append(point is z and len(name.removeprefix("u").strip("_")) <= 2)
-        return jnp.zeros(())
-
-    bound.rows(evaluate, z)
-    assert condition.is_local == bound.is_local == is_local == all(asked)
-
-
 def test_values_fix_what_the_equations_leave_open():
     both = ("a constant", "a function of time")
     found = [
@@ -206,14 +95,6 @@ def test_values_fix_what_the_equations_leave_open():
     ]
     assert found == [[True, True], [True, True], [True, False], [False, False], [False, False]]
     assert not Dirichlet(v=0).fixes("u", "a constant")
-
-
-def test_binding_leaves_the_original_untouched():
-    condition = Dirichlet("x", u=1.0)
-    condition.bind(LINE, ("u",))
-    assert condition.region is None
-    with pytest.raises(InputError, match=r"call \.bind"):
-        condition.sample(KEY, 3)
 
 
 PERIODIC = Domain(x=(0, 1), t=(0, 1), periodic=("x",))
@@ -276,77 +157,3 @@ def test_mistakes_show_at_construction(make, message):
 def test_values_are_finite_where_they_hold(condition, message):
     with pytest.raises(InputError, match=message):
         condition.bind(Domain(x=(0, 1), t=(0, 1)), ("u",))
-
-
-# ------------------------------------------------------------------------------- condition overlap
-
-COMB = pgt.shapes.Polygon(
-    [(0, 0), (4, 0), (4, 3), (3, 3), (3, 1), (1, 1), (1, 3), (0, 3)], name="fins"
-)
-SINK = pgt.Domain(x=(0, 4), y=(0, 3), shape=COMB)
-BASE = pgt.Dirichlet("y", side="lower", u=60.0)
-
-
-def said(conditions, domain=SINK):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warn_of_overlap(conditions, domain)
-    return [str(warning.message) for warning in caught]
-
-
-def test_two_conditions_on_one_place_are_said_with_the_words_that_part_them():
-    (line,) = said([BASE, pgt.Robin(wall="fins", coefficient=2.0, u=40.0)])
-    assert "22% of the wall 'fins'" in line
-    assert "Robin and Dirichlet" in line
-    assert "where='y > 0'" in line
-    assert said([BASE, pgt.Robin(wall="fins", where="y > 0", coefficient=2.0, u=40.0)]) == []
-
-
-@pytest.mark.parametrize(
-    "conditions",
-    [
-        [BASE],
-        [BASE, pgt.Dirichlet(wall="fins", u=60.0)],  # the same: no contradiction
-        [BASE, pgt.Neumann(wall="fins", v=0.0)],  # of another field
-        [pgt.Dirichlet("y", side="lower", where="x > 5", u=1.0), pgt.Neumann(wall="fins", u=0.0)],
-    ],
-)
-def test_conditions_that_do_not_meet_are_not_said(conditions):
-    assert said(conditions) == []
-
-
-def test_a_circle_that_touches_an_end_and_a_box_alone_are_not_said():
-    round_one = pgt.Domain(x=(-1, 1), y=(-1, 1), shape=pgt.shapes.Disk(name="rim"))
-    both = [pgt.Dirichlet("y", u=0.0), pgt.Neumann(wall="rim", u=0.0)]
-    assert said(both, round_one) == []
-    assert said([BASE], pgt.Domain(x=(0, 4), y=(0, 3))) == []
-
-
-def test_lids_of_a_tube_are_counted():
-    tube = pgt.shapes.Cylinder(radius=1, z=(0, 2), name="tube")
-    lids = on_ends(pgt.Domain(x=(-1, 1), y=(-1, 1), z=(0, 2), shape=tube), "tube")
-    assert lids == pytest.approx(1 / 3, abs=0.01)
-    longer = pgt.shapes.Cylinder(radius=1, z=(-1, 3), name="tube")
-    assert on_ends(pgt.Domain(x=(-1, 1), y=(-1, 1), z=(0, 2), shape=longer), "tube") < 0.01
-    assert on_ends(pgt.Domain(x=(-2, 2), y=(-2, 2), z=(0, 2), shape=longer), "tube") == 0
-
-
-def test_a_reconstruction_says_it_before_the_fit(monkeypatch):
-    def solve(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(_reconstruct, "run_plan", solve)
-    readings = pgt.Observations.from_arrays(
-        {"x": [0.5, 3.5, 2], "y": [2, 2, 0.5]}, {"u": [1, 2, 3]}
-    )
-    model = pgt.Features(pgt.Scaling.fit(readings, SINK), count=20, band=3.0, domain=SINK)
-    said = pytest.warns(UserWarning, match="of the wall 'fins'")
-    with said, pytest.raises(KeyboardInterrupt):
-        pgt.reconstruct(
-            readings, pgt.Laplace(), SINK, [BASE, pgt.Neumann(wall="fins", u=0.0)], model=model
-        )
-
-
-def test_a_wall_that_is_nowhere_in_the_box_shares_nothing():
-    far = pgt.shapes.Rectangle((-9, 9), (-9, 9), name="far") - pgt.shapes.Disk(radius=0.3)
-    assert on_ends(pgt.Domain(x=(-1, 1), y=(-1, 1), shape=far), "far") == 0.0

@@ -90,12 +90,6 @@ def test_theis_solution_of_a_well():
     assert abs(float(row["equation"])) < 1e-10
 
 
-def test_a_coefficient_may_depend_on_the_radius():
-    # (1/r) d/dr (r * r * du/dr) with u = r^2 is 6 r
-    pde = pgt.Equation("u_t + 6*r = div(r*grad(u))", coords=("r", "t"))
-    assert largest(pde, POLAR, lambda z: jnp.array([z[0] ** 2]), [(0.2, 0.1), (0.0, 0.1)]) < 1e-10
-
-
 def test_a_ball_cools_as_its_series_says():
     result = pgt.solve(
         pgt.Heat(0.3), BALL, [pgt.Initial(u="1-r^2"), pgt.Dirichlet("r", side="upper", u=0.0)]
@@ -109,20 +103,6 @@ def test_a_ball_cools_as_its_series_says():
     flux = result.integrals.flux(axis="r", side="upper", t=[0.2], coefficient=0.3).flux.item()
     assert total[0] == pytest.approx(8 * np.pi / 15, rel=1e-6)
     assert (total[1] - total[2]) / 1e-4 == pytest.approx(flux, rel=1e-3)
-
-
-def test_a_diffusivity_is_fitted_in_polar_coordinates():
-    rng = np.random.default_rng(0)
-    r, t = rng.uniform(0, 1, 30), rng.uniform(0, 0.5, 30)
-    values = np.exp(-0.3 * 5.783185962946785 * t) * np.asarray(bessel(2.404825557695773 * r))
-    result = pgt.reconstruct(
-        {"r": r, "t": t, "u": values},
-        pgt.Heat(pgt.Unknown(0.1, positive=True)),
-        pgt.Domain(r=(0, 1), t=(0, 0.5), coordinates="polar"),
-        [pgt.Dirichlet("r", side="upper", u=0.0)],
-        training=pgt.Training(seconds=100),
-    )
-    assert result.parameters["diffusivity"] == pytest.approx(0.3, rel=1e-5)
 
 
 def test_fields_have_no_slope_at_the_axis_unless_something_else_is_said():
@@ -152,12 +132,3 @@ def test_a_vector_has_no_laplacian_or_curl_there():
                 in_domain(pgt.Equation(text, fields=("u", "v"), coords=("r", "θ")), disk),
                 lambda z: z, jnp.ones(2),
             )  # fmt: skip
-
-
-def test_a_text_without_axes_takes_those_of_the_domain():
-    pde = pgt.Equation("u_t = k*lap(u)", k=0.1)
-    assert pde.coords == ("x", "t")
-    assert in_domain(pde, pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1))).coords == ("x", "y", "t")
-    # r remains free for a coefficient or a field
-    assert pgt.Equation("u_t = D*u_xx + r*u*(1-u)", D=0.1, r=1.0).coords == ("x", "t")
-    assert pgt.Equation("r_t = -2*r").fields == ("r",)

@@ -8,8 +8,6 @@ from nested_derivatives import residual_at
 
 from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown, resolve
-from pgt.kernels.heat_kernel import HeatKernel
-from pgt.kernels.kernel import NoKernel
 from pgt.physics import (
     AdvectionDiffusion,
     AllenCahn,
@@ -65,34 +63,12 @@ def test_text_agrees_with_the_zoo(zoo, equation):
         assert jnp.allclose(ours, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_residual_names():
-    assert Equation("u_t = u").names == ("equation",)
-    assert Equation("u_t = v", "v_t = u", fields=("u", "v")).names == ("equation_1", "equation_2")
-    assert Equation("u_t = u", names=("growth",)).names == ("growth",)
-    assert list(residual_at(Equation("u_t = u"), lambda z: z, jnp.ones(1))) == ["equation"]
-
-
 def test_fields_and_coordinates_are_inferred_in_canonical_order():
     pde = Equation("v_t = u_x + y*c", "u_t = v_x", c=1.0)
     assert pde.fields == ("v", "u")
     assert pde.coords == ("x", "y", "t")
     assert Equation("u_t = v", "v_t = u", fields=("v", "u")).fields == ("v", "u")
     assert Equation("temp_in_xx = 0").fields == ("temp_in",)
-
-
-def test_mixed_and_third_derivatives():
-    pde = Equation("u_t + u_xxx = u_xt")
-    with jax.enable_x64(True):
-        z = jnp.array([0.3, 0.7])
-        r = residual_at(pde, lambda z: (z[0] ** 3 * z[1] ** 2)[None], z)["equation"]
-    assert float(r) == pytest.approx(2 * 0.3**3 * 0.7 + 6 * 0.49 - 6 * 0.09 * 0.7)
-
-
-def test_a_coefficient_may_look_like_a_derivative_or_a_constant():
-    pde = Equation("u_t + k_x*u_x = e*u", k_x=2.0, e=3.0)
-    assert pde.fields == ("u",)
-    r = residual_at(pde, lambda z: z[:1], jnp.array([5.0, 0.0]))["equation"]
-    assert float(r) == pytest.approx(2.0 - 15.0)
 
 
 @pytest.mark.parametrize(
@@ -124,12 +100,6 @@ def test_unknown_coefficients_are_leaves():
 
     gradient = eqx.filter_grad(loss)(pde)
     assert float(gradient.coefficients["nu"].raw) == pytest.approx(-0.6)
-
-
-def test_the_kernel_is_a_choice():
-    assert Equation("u_t = u_xx").kernel() == HeatKernel(1.0)
-    assert Equation("u_t = u_xx", kernel=HeatKernel(2.0)).kernel() == HeatKernel(2.0)
-    assert isinstance(Equation("u_t = u_xxx").kernel(), NoKernel)
 
 
 @pytest.mark.parametrize(

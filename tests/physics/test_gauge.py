@@ -1,6 +1,5 @@
 """Fields that the equations leave open: what a gauge says of them, and that the fit obeys."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,14 +10,12 @@ from nested_derivatives import NestedDerivatives
 import pgt
 from pgt.config import load_run
 from pgt.config.parts import Parts
-from pgt.data.condition_regions import INSTANTS_PER_STEP
 from pgt.data.domain import Domain
 from pgt.physics.gauge import fixed_fields, freedom
 from pgt.problem.losses import Problem
 
 BOX = Domain(x=(0, 3), y=(-1, 2), t=(0, 1))
 FLOW = pgt.NavierStokes2D(0.05)
-KEY = jax.random.key(0)
 REFERENCE = {"x": 2.5, "y": 0.5}
 
 
@@ -65,39 +62,6 @@ def test_the_row_is_the_value_at_the_place(value):
         )
 
 
-def test_points_spread_over_time_and_means_are_taken_at_few_of_them():
-    for gauge, most in ((pgt.Gauge("p"), INSTANTS_PER_STEP), (pgt.Gauge("p", at=REFERENCE), 128)):
-        bound = gauge.bind(BOX, FLOW.fields)
-        points = np.asarray(eqx.filter_jit(lambda c, k: c.sample(k, 128))(bound, KEY))
-        assert points.shape == (most, 3)
-        assert BOX.contains(points).all()
-        assert np.ptp(points[:, 2]) > 0.5
-        assert BOX.contains(bound.nodes(7)).all()
-        assert len(np.unique(bound.nodes(7)[:, 2])) == 7
-
-
-def test_without_time_it_is_one_number():
-    square = Domain(x=(0, 1), y=(0, 1))
-    mean = pgt.Gauge("u").bind(square, ("u",))
-    place = pgt.Gauge("u", at={"y": 1.0, "x": 0.5}, value=2.0).bind(square, ("u",))
-    field = evaluator(lambda z: (z[0] + 3 * z[1])[None], square, ("u",))
-    for gauge, wanted in ((mean, 2.0), (place, 1.5)):
-        assert gauge.sample(KEY, 50).shape == gauge.nodes(50).shape == (1, 2)
-        row = gauge.rows(field, jnp.asarray(gauge.nodes(1)[0]))
-        assert float(row[0]) == pytest.approx(wanted, abs=1e-6)
-
-
-def test_its_typical_size_is_the_spread_of_the_field():
-    readings = pgt.Observations.from_arrays(
-        {"x": [0.0, 3.0], "y": [0.0, 1.0], "t": [0.0, 1.0]}, {"u": [0.0, 2.0], "v": [0.0, 2.0]}
-    ).aligned(FLOW.fields)
-    scaling = pgt.Scaling.fit(readings, BOX)
-    scaling = eqx.tree_at(lambda s: s.spread, scaling, np.array([1, 1, 40.0], np.float32))
-    for gauge in (pgt.Gauge("p"), pgt.Gauge("p", at=REFERENCE, value="t")):
-        (scale,) = Problem.build(readings, FLOW, [gauge], BOX, scaling).condition_scales
-        assert 20 < float(scale[0]) < 80
-
-
 # ------------------------------------------------------------------------------- what is free
 
 
@@ -111,13 +75,6 @@ def test_what_the_equations_leave_open():
     assert fixed_fields(conditions, FLOW) == ("v", "p")
     assert fixed_fields((pgt.Initial(p=0.0),), FLOW) == ()
     assert fixed_fields((pgt.Initial(u=0.0),), heat) == ("u",)
-
-
-def test_a_polished_equation_is_asked_as_well():
-    with jax.enable_x64(True):
-        unknown = jax.tree.map(lambda a: jnp.asarray(a, float), pgt.Heat(pgt.Unknown(0.1)))
-    assert freedom(unknown, "u") == "a constant"
-    assert fixed_fields((pgt.Initial(u=0.0),), unknown) == ("u",)
 
 
 def build(gauges, pde=FLOW, domain=BOX, measured=("u", "v")):
@@ -144,25 +101,6 @@ def build(gauges, pde=FLOW, domain=BOX, measured=("u", "v")):
 def test_what_a_gauge_cannot_say_of_a_flow(gauges, message):
     with pytest.raises(pgt.InputError, match=message):
         build(gauges)
-
-
-def test_what_a_gauge_cannot_say_of_other_equations():
-    line = Domain(x=(0, 1), t=(0, 1))
-    diffusing = pgt.Equation("u_t = u_xx + w_x", "w_t = u_xx", coords=("x", "t"))
-    with pytest.raises(pgt.InputError, match="hold 'w_t', so only a constant is open"):
-        build([pgt.Gauge("w")], diffusing, line, ("u",))
-    build([pgt.Gauge("w", at={"x": 0.0, "t": 0.0})], diffusing, line, ("u",))
-    coupled = pgt.Equation("u_t = u_xx + w", "w_x = u", coords=("x", "t"), fields=("u", "w"))
-    with pytest.raises(pgt.InputError, match="'w' itself is in the equations"):
-        build([pgt.Gauge("w")], coupled, line, ("u",))
-    with pytest.raises(pgt.InputError, match="has no spatial axis"):
-        pgt.Gauge("u").bind(Domain(t=(0, 1)), ("u",))
-
-
-@pytest.mark.parametrize("at", [{}, {"x": "1"}, {"x": np.nan}, {"x": True}])
-def test_a_position_is_numbers_by_axis(at):
-    with pytest.raises(pgt.InputError, match=r"^Gauge\(at="):
-        pgt.Gauge("p", at=at)
 
 
 # ------------------------------------------------------------------------------- fits
@@ -199,6 +137,7 @@ def pressure(result):
     return result.grid(["p"], x=x, y=y, t=[0.0, 0.3, 0.7, 1.0]).p
 
 
+@pytest.mark.slow
 def test_the_mean_of_a_hidden_pressure_vanishes_at_every_time(scattered):
     result = fit(scattered, pgt.Gauge("p"))
     found = pressure(result)
@@ -208,51 +147,6 @@ def test_the_mean_of_a_hidden_pressure_vanishes_at_every_time(scattered):
     truth = truth.reshape(points.shape[:3]).T - exact_mean_of_p(found.t.to_numpy())[:, None, None]
     assert np.sqrt(np.mean((found - truth) ** 2)) < 0.15 * truth.std()
     assert "gauge" in result.history.term
-
-
-@pytest.mark.slow
-def test_a_reference_reading_is_met_by_training_alone(scattered):
-    times = np.linspace(0, 1, 21)
-    table = (times, 1 + 0.2 * times)
-    result = fit(scattered, pgt.Gauge("p", at=REFERENCE, value=table))
-    series = result.at({"x": [2.5] * 5, "y": [0.5] * 5, "t": np.linspace(0, 1, 5)}, ["p"]).p
-    assert np.abs(series - (1 + 0.2 * series.t)).max() < 0.05 * pressure(result).std()
-
-
-@pytest.mark.slow
-def test_few_fixed_probes_with_full_time_series():
-    places = BOX.lower[:2] + BOX.extent[:2] * np.random.default_rng(1).uniform(size=(10, 2))
-    times = np.linspace(0, 1, 15)
-    points = np.concatenate([np.column_stack([np.tile(p, (15, 1)), times]) for p in places])
-    result = fit(readings_of(points), pgt.Gauge("p"))
-    found, truth = result.at(points), np.asarray(jax.vmap(flow)(jnp.asarray(points)))
-    for k, name in enumerate(("u", "v")):
-        assert np.sqrt(np.mean((found[name] - truth[:, k]) ** 2)) < 0.1 * truth[:, k].std()
-    mean = pressure(result).mean(("x", "y"))
-    assert np.abs(mean).max() < 0.05 * pressure(result).std()
-
-
-@pytest.mark.slow
-def test_a_polished_flux_has_no_mean_and_no_doubts():
-    """u_t = w_x with u = sin x cos t measured: w = cos x sin t, less its mean over x."""
-    pde, line = pgt.Equation("u_t = w_x", coords=("x", "t")), Domain(x=(0, 2), t=(0, 1))
-    x, t = (line.lower + line.extent * np.random.default_rng(0).uniform(size=(80, 2))).T
-    readings = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": np.sin(x) * np.cos(t)})
-    scaling = pgt.Scaling.fit(readings.aligned(pde.fields), line)
-    result = pgt.reconstruct(
-        readings, pde, line, [pgt.Gauge("w")],
-        model=pgt.SIREN(scaling, width=10, layers=2, frequency=2.0),
-        training=pgt.Training(
-            steps=100, optimiser="adam", learning_rate=1e-2, collocation=32, condition_points=8,
-            polish=pgt.Polish(iterations=30, points=64),
-        ),
-    )  # fmt: skip
-    centres = np.linspace(0, 2, 500, endpoint=False) + 1 / 500
-    found = result.grid(["w"], x=centres, t=[0.0, 0.35, 1.0]).w
-    assert np.abs(found.mean("x")).max() < 1e-3 * found.std()
-    truth = np.sin(found.t) * (np.cos(found.x) - np.sin(2) / 2)
-    assert np.sqrt(np.mean((found - truth) ** 2)) < 0.01 * truth.std()
-    assert "undetermined_field" not in result.verdict().kinds
 
 
 # ------------------------------------------------------------------------------- run files
@@ -310,3 +204,16 @@ def test_mistakes_in_a_run_file_are_located(tmp_path, text, place, message):
         _ = Parts(written(tmp_path, text)).conditions
     assert place in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_what_a_gauge_cannot_say_of_other_equations():
+    line = Domain(x=(0, 1), t=(0, 1))
+    diffusing = pgt.Equation("u_t = u_xx + w_x", "w_t = u_xx", coords=("x", "t"))
+    with pytest.raises(pgt.InputError, match="hold 'w_t', so only a constant is open"):
+        build([pgt.Gauge("w")], diffusing, line, ("u",))
+    build([pgt.Gauge("w", at={"x": 0.0, "t": 0.0})], diffusing, line, ("u",))
+    coupled = pgt.Equation("u_t = u_xx + w", "w_x = u", coords=("x", "t"), fields=("u", "w"))
+    with pytest.raises(pgt.InputError, match="'w' itself is in the equations"):
+        build([pgt.Gauge("w")], coupled, line, ("u",))
+    with pytest.raises(pgt.InputError, match="has no spatial axis"):
+        pgt.Gauge("u").bind(Domain(t=(0, 1)), ("u",))

@@ -4,12 +4,10 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import pgt
 from pgt import InputError
 from pgt.physics.derivatives import DerivativeTable
-from pgt.physics.interpolation_table import named_table, table_from_xarray
 
 HOURS = np.array([0.0, 1.0, 3.0, 4.0])
 
@@ -22,13 +20,6 @@ def frame(**columns):
 def test_values_are_interpolated_as_numpy_does(t):
     table = pgt.Table(frame(), "T", t="hour")
     assert float(table({"t": t})) == pytest.approx(np.interp(t, HOURS, frame()["T"]))
-
-
-def test_rows_in_any_order_and_without_value_are_taken():
-    rows = frame(T=[14.0, np.nan, 13.0, 13.0]).sample(frac=1, random_state=1)
-    table = pgt.Table(rows, "T", t="hour")
-    assert table.knots("t").tolist() == [0.0, 3.0, 4.0]
-    assert table.knots("x").tolist() == []
 
 
 def test_a_grid_is_bilinear_and_has_slopes():
@@ -57,14 +48,6 @@ def test_dates_count_from_when_the_readings_do(tmp_path):
             pgt.Table(source, "T", t="date")
 
 
-def test_values_are_converted(tmp_path):
-    file = tmp_path / "stream.csv"
-    file.write_text("t [min];T [°C]\n0;14,5\n60;16\n")
-    table = pgt.Table(file, "T", t="t", units={"t": "h", "value": "K"})
-    assert np.asarray(table.values).tolist() == [287.65, 289.15]
-    assert table.knots("t") == pytest.approx([0.0, 1.0])
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -90,12 +73,6 @@ def test_what_is_no_table_is_refused(make, message):
         make()
 
 
-def test_an_array_is_a_table_by_its_dimensions():
-    array = xr.DataArray([1.0, 3.0], {"x": [0.0, 2.0]}, ("x",))
-    table = named_table("here", table_from_xarray("here", array), ("x", "t"), ("t",))
-    assert float(table({"x": 0.5})) == pytest.approx(1.5)
-
-
 # ------------------------------------------------------------------------- in equations
 
 
@@ -109,15 +86,6 @@ def test_a_table_in_an_equation_is_a_function_and_not_a_field():
     assert (pde.fields, pde.coords) == (("u",), ("t",))
     values = {"u": 2.0, "u_t": 1.0, "t": 2.0}
     assert float(pde.residual(known(values))["equation"]) == pytest.approx(1.0 + 14.0 * 2.0)
-
-
-def test_the_slope_of_a_table_follows_from_the_divergence():
-    k = pgt.Table(pd.DataFrame({"x": [0.0, 2.0], "k": [1.0, 5.0]}), "k", x="x")
-    pde = pgt.Equation("0 = div(k*grad(u))", k=k)
-    values = {"u_x": 3.0, "u_xx": 7.0, "x": 1.0}
-    assert float(pde.residual(known(values))["equation"]) == pytest.approx(-(2 * 3 + 3 * 7))
-    with pytest.raises(InputError, match="second derivative of a table"):
-        pgt.Equation("u_t = u_xx + diff(diff(k, x), x)", k=k, coords=("x", "t"))
 
 
 def test_a_solution_with_a_measured_rate_is_exact():

@@ -1,7 +1,5 @@
 """What every equation has: coordinates, fields, coefficients as leaves, and a kernel."""
 
-import inspect
-
 import jax
 import jax.numpy as jnp
 import pytest
@@ -9,34 +7,8 @@ from exact_solutions import ALL_PDES
 from nested_derivatives import NestedDerivatives, random_points, residual_at
 
 import pgt
-from pgt.core.registry import parts
 from pgt.kernels.kernel import AbstractKernel
-from pgt.physics.pde import TAKEN, About, AbstractPDE, Derivatives
-
-OWN = {name: cls for name, cls in parts("equation").items() if cls.__module__.startswith("pgt.")}
-every_equation = pytest.mark.parametrize("cls", OWN.values(), ids=OWN)
-
-
-@every_equation
-def test_the_values_to_begin_with_make_the_equation_they_speak_of(cls):
-    pde = cls(**cls.about.coefficients)
-    assert pde.coords == tuple(cls.about.box)
-    assert set(cls.about.measured) <= set(pde.fields)
-    assert set(cls.about.units) <= set(pde.fields)
-
-
-@every_equation
-def test_the_text_names_arguments_as_python_does(cls):
-    arguments = inspect.signature(cls).parameters
-    assert set(cls.about.coefficients) <= set(arguments)
-    assert all(name in cls.about.equation for name in cls.about.coefficients)
-    assert all(low < high for low, high in cls.about.box.values())
-
-
-def test_one_that_says_little_measures_u_and_knows_nothing_besides():
-    short = About("u_t = 0")
-    assert (short.measured, short.conditions, dict(short.units)) == (("u",), (), {})
-
+from pgt.physics.pde import TAKEN, AbstractPDE, Derivatives
 
 # ------------------------------------------------------------------------------- pde
 
@@ -66,15 +38,6 @@ def test_no_residual_has_a_name_that_a_history_uses(case):
 
     names = jax.eval_shape(residuals, jnp.zeros(len(pde.coords)))  # which are known without numbers
     assert not set(names) & set(TAKEN)
-
-
-def test_an_equation_without_a_residual_cannot_be_made():
-    class Nothing(AbstractPDE):
-        coords: tuple[str, ...] = ("x",)
-        fields: tuple[str, ...] = ("u",)
-
-    with pytest.raises(TypeError, match="residual"):
-        Nothing()
 
 
 # ------------------------------------------------------------------------------- exact cases
@@ -110,3 +73,12 @@ def test_coefficients_without_a_meaning_are_named():
     ):
         with pytest.raises(pgt.InputError, match=rf"\({name}="):
             make()
+
+
+def test_an_equation_without_a_residual_cannot_be_made():
+    class Nothing(AbstractPDE):
+        coords: tuple[str, ...] = ("x",)
+        fields: tuple[str, ...] = ("u",)
+
+    with pytest.raises(TypeError, match="residual"):
+        Nothing()

@@ -29,15 +29,6 @@ def test_a_table_is_read_by_its_columns():
         assert domain == pgt.Domain(x=(0, 1), t=(0, 1))
 
 
-def test_the_text_of_an_equation_has_the_coordinates_of_the_domain():
-    box = {"x": (0, 1), "y": (0, 1), "t": (0, 1)}
-    columns = COLUMNS | {"y": [0.1, 0.2]}
-    _, pde, _ = as_problem(columns, "u_t = 0.1*lap(u)", box)
-    assert (pde.coords, pde.fields) == (("x", "y", "t"), ("u",))
-    two = as_problem(COLUMNS, ["u_t = v_x", "v_t = u_x"], BOX)[1]
-    assert two.fields == ("u", "v")
-
-
 @pytest.mark.parametrize(
     ("table", "message"),
     [

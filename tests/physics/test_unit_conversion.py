@@ -6,7 +6,6 @@ import pytest
 import pgt
 from pgt.core.errors import InputError
 from pgt.physics.problem_inputs import as_problem
-from pgt.physics.unit_conversion import Amount, in_problem_units
 
 UNITS = {"x": "mm", "t": "s", "u": "K"}
 
@@ -21,20 +20,6 @@ def test_an_amount_becomes_a_number_in_the_units_of_the_readings():
     pde = problem(pgt.Heat(diffusivity="0.6 m^2/min"))
     assert pde.diffusivity == pytest.approx(0.6 * 1e6 / 60, rel=1e-12)
     assert problem(pgt.Heat(diffusivity=2.0)).diffusivity == 2.0
-
-
-def test_the_units_of_the_domain_serve_where_the_readings_have_none():
-    table = {"x": [0.2, 0.4], "t": [0.0, 0.5], "u": [1.0, 2.0]}
-    domain = pgt.Domain(x=(0, 1), t=(0, 1), units={"x": "cm", "t": "h"})
-    _, pde, _ = as_problem(table, pgt.Heat("1e-6 m2/s"), domain)
-    assert pde.diffusivity == pytest.approx(1e-6 * 1e4 * 3600, rel=1e-12)
-
-
-def test_amounts_in_tuples_and_of_texts():
-    moving = problem(pgt.AdvectionDiffusion(velocity=("3 cm/s",), diffusivity=1.0))
-    assert moving.velocity[0] == pytest.approx(30.0)
-    text = problem(pgt.Equation("u_t = k*u_xx + q", k="1 cm^2/s", q="6 K/min"))
-    assert text.coefficients == pytest.approx({"k": 100.0, "q": 0.1})
 
 
 @pytest.mark.parametrize(
@@ -55,26 +40,6 @@ def test_wrong_text_and_wrong_signs_are_refused_at_once():
         pgt.Heat(diffusivity="a lot")
     with pytest.raises(InputError, match="-3 m\\^2/s but must be above 0"):
         pgt.Heat(diffusivity="-3 m^2/s")
-
-
-def test_before_the_units_are_known_it_is_no_number():
-    pde = pgt.Heat(diffusivity="1 m^2/s")
-    assert pde.diffusivity == Amount("1 m^2/s")
-    for use in (pde.kernel, lambda: pde.diffusivity * 2.0, lambda: 2.0 * pde.diffusivity):
-        with pytest.raises(InputError, match="write the number alone"):
-            use()
-    assert in_problem_units(pde, UNITS).kernel() == pgt.Heat(1e6).kernel()
-
-
-def test_an_unknown_starts_from_an_amount():
-    pde = problem(pgt.Heat(pgt.Unknown("0.6 m^2/min", positive=True)))
-    assert float(pde.diffusivity.value) == pytest.approx(0.6 * 1e6 / 60, rel=1e-6)
-    assert (pde.diffusivity.positive, pde.diffusivity.units) == (True, None)
-    text = problem(
-        pgt.Equation("u_t = k*u_xx + q", k=1.0, q=pgt.Unknown("6 K/min", bounds=(3, 12)))
-    )
-    assert text.coefficients["q"].bounds == pytest.approx((0.05, 0.2))
-    assert float(text.coefficients["q"].value) == pytest.approx(0.1)
 
 
 def test_an_unknown_with_a_unit_of_another_kind_is_refused():

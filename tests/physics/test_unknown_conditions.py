@@ -7,12 +7,9 @@ import pytest
 import pgt
 from pgt.core.unknown import named_unknowns
 from pgt.physics.derivatives import DerivativeTable
-from pgt.physics.gauge import freedom
 from pgt.physics.unknown_conditions import (
-    Bordered,
     bare,
     bordered,
-    filled,
     functions_of,
     wall_fields,
 )
@@ -47,26 +44,6 @@ def test_unknowns_are_named_after_their_place():
     assert (pde.coords, pde.fields) == (("x", "y", "t"), ("u",))
 
 
-def test_conditions_without_unknowns_change_nothing():
-    pde, wall = pgt.Laplace(), pgt.Robin(wall="hole", coefficient=1.0, u=0.0)
-    assert bordered(pde, [wall])[0] is pde
-    assert filled(wall, pde) is wall
-
-
-def test_a_condition_is_filled_with_the_number_that_the_equation_holds():
-    pde, (wall,) = bordered(pgt.Laplace(), [COOLED])
-    assert isinstance(pde, Bordered)
-    bound = filled(wall.bind(RING, ("u",)), pde)
-    place = bound.nodes(1)[0]
-    rows = bound.rows(lambda z, name: jnp.asarray({"u": 30.0}.get(name, 0.0)), place)
-    assert float(rows[0]) == pytest.approx(7.0 * 10.0)
-
-
-def test_an_unknown_value_fixes_nothing():
-    assert not pgt.Dirichlet("x", u=pgt.Unknown(1.0)).fixes("u", "a constant")
-    assert pgt.Dirichlet("x", u=1.0).fixes("u", "a constant")
-
-
 @pytest.fixture(scope="module")
 def cooled():
     x, y = RING.even(40).T
@@ -82,23 +59,10 @@ def test_how_strongly_a_wall_is_cooled_is_learnt(cooled):
     assert "Laplace" in str(cooled)
 
 
-def test_a_result_with_an_unknown_wall_is_stored(cooled, tmp_path):
-    cooled.save(tmp_path)
-    again = pgt.Reconstruction.load(tmp_path)
-    assert again.parameters == cooled.parameters
-
-
 # ------------------------------------------------------------------------------- functions
 
 BOX = pgt.Domain(x=(0, 1), t=(0, 2))
 INFLOW = pgt.UnknownFunction("t")
-
-
-def row(condition, table, domain=BOX, pde=None):
-    """What is left of a condition at one point, where a table says what fields and slopes are."""
-    pde, (known,) = bordered(pde or pgt.Heat(0.1), [condition])
-    bound = filled(known.bind(domain, pde.fields), pde)
-    return float(bound.rows(lambda z, name: jnp.asarray(table[name]), bound.nodes(1)[0])[0])
 
 
 def test_a_function_is_a_field_beside_the_equation_constant_along_the_other_coordinates():
@@ -112,34 +76,6 @@ def test_a_function_is_a_field_beside_the_equation_constant_along_the_other_coor
     table = {"u_t": 1.0, "lap(u)": 10.0, "x_lower_u_x": 3.0}
     values = DerivativeTable({name: jnp.asarray(value) for name, value in table.items()})
     assert float(pde.residual(values)["x_lower_u_x"]) == 3.0
-
-
-def test_what_a_condition_says_of_its_function():
-    side = {"axis": "x", "side": "lower"}
-    assert row(pgt.Dirichlet(**side, u=INFLOW), {"u": 5.0, "x_lower_u": 3.0}) == 2.0
-    assert row(pgt.Neumann(**side, u=INFLOW), {"u_x": -5.0, "x_lower_u": 3.0}) == 2.0
-    beyond = pgt.Robin(**side, coefficient=2.0, relative=True, u=INFLOW)
-    assert row(beyond, {"u": 5.0, "u_x": 0.0, "x_lower_u": 3.0}) == 4.0
-    start = pgt.Initial(u=pgt.UnknownFunction("x"))
-    assert row(start, {"u": 5.0, "initial_u": 3.0}) == 2.0
-
-
-def test_a_positive_one_is_learnt_by_its_logarithm():
-    exchange = pgt.UnknownFunction("t", positive=True, initial=2.0)
-    cooled = pgt.Robin("x", side="upper", coefficient=exchange, u=0.0)
-    pde, _ = bordered(pgt.Heat(0.1), [cooled])
-    assert pde.fields == ("u", "log_x_upper_coefficient")
-    assert set(pde.quantities) == {"x_upper_coefficient"}
-    found = row(cooled, {"u": 5.0, "u_x": 0.0, "log_x_upper_coefficient": np.log(3.0)})
-    assert found == pytest.approx(30.0)
-
-
-def test_nothing_is_fixed_by_it_and_nothing_of_it_is_open():
-    wall = pgt.Dirichlet("x", side="lower", p=INFLOW)
-    assert not wall.fixes("p", "a constant")
-    pde, (known,) = bordered(pgt.Heat(0.1), [pgt.Dirichlet("x", u=INFLOW)])
-    assert not known.fixes("u", "a constant")
-    assert freedom(pde, "x_u") is None
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,10 @@ from pgt.core.unknown import Unknown
 from pgt.physics.curved_coordinates import with_attributes
 from pgt.physics.derivatives import residual
 from pgt.physics.equation import over_range
-from pgt.physics.unknown_function import StateFunction, constancy
+from pgt.physics.unknown_function import StateFunction
 
 CONDUCTIVITY = pgt.UnknownFunction("x", "y", positive=True, initial=2.0)
 PLATE = pgt.Equation("u_t = div(k*grad(u)) + q", k=CONDUCTIVITY, q=pgt.UnknownFunction("x"))
-
-
-def test_they_are_fields_that_do_not_change_along_other_coordinates():
-    assert PLATE.coords == ("x", "y", "t")
-    assert PLATE.fields == ("u", "log_k", "q")
-    assert constancy(PLATE.functions, PLATE.coords) == ("log_k_t", "q_y", "q_t")
-    assert set(PLATE.quantities) == {"k"}
 
 
 def test_the_equation_is_that_of_the_function():
@@ -40,19 +33,6 @@ def test_the_equation_is_that_of_the_function():
         expected = 1.0 - divergence - field(z)[2]
         assert float(found["equation"]) == pytest.approx(float(expected), rel=1e-12)
         assert float(found["q_y"]) == float(found["log_k_t"]) == 0.0
-
-
-def test_a_derivative_of_the_function_may_be_written():
-    one = pgt.Equation("u_t = k*u_xx + k_x*u_x", k=pgt.UnknownFunction("x", positive=True))
-    two = pgt.Equation("u_t = diff(k*u_x, x)", k=pgt.UnknownFunction("x", positive=True))
-
-    def field(z):
-        return jnp.stack([jnp.sin(z[0]) * z[1], z[0] ** 2])
-
-    with jax.enable_x64(True):
-        z = jnp.array([0.4, 0.9])
-        found = [float(residual(pde, field, z)["equation"]) for pde in (one, two)]
-    assert found[0] == pytest.approx(found[1], rel=1e-12)
 
 
 def test_a_source_is_found_with_its_band():
@@ -89,15 +69,6 @@ def test_a_source_is_found_with_its_band():
     assert result.field_error["q"].value < 0.3
 
 
-def test_an_equation_without_one_has_none_to_show():
-    readings = pgt.sample(pgt.datasets.heat(), n=20)
-    domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    model = pgt.Features(pgt.Scaling.fit(readings, domain), count=20, band=(4.0, 2.0))
-    result = pgt.reconstruct(readings, pgt.Heat(0.01), domain, model=model, progress=False)
-    with pytest.raises(pgt.InputError, match="has no unknown function"):
-        result.functions()
-
-
 @pytest.mark.parametrize(
     ("arguments", "options", "said"),
     [
@@ -113,11 +84,6 @@ def test_what_is_no_function_is_refused(arguments, options, said):
     with pytest.raises(pgt.InputError, match="UnknownFunction") as caught:
         pgt.UnknownFunction(*arguments, **options)
     assert said in str(caught.value)
-
-
-def test_a_function_that_the_text_does_not_use_is_refused():
-    with pytest.raises(pgt.InputError, match="does not occur"):
-        pgt.Equation("u_t = u_xx", q=pgt.UnknownFunction("x"))
 
 
 # ------------------------------------------------------------------------------- of the state
@@ -162,20 +128,6 @@ def test_derivatives_of_a_function_of_the_state_follow_the_chain_rule(text):
     assert float(row) == pytest.approx(1.0 - ((0.5 + u) * bend + slope**2), abs=1e-6)
 
 
-def test_a_function_of_the_state_is_over_the_range_of_the_readings():
-    pde = pgt.Equation("u_t = div(D(u)*grad(u))", coords=("x", "t"), D=pgt.UnknownFunction("u"))
-    readings = pgt.Observations.from_arrays({"x": [0.1, 0.2], "t": [0.0, 0.1]}, {"u": [1.0, 3.0]})
-    box = pgt.Domain(x=(0, 1), t=(0, 1))
-    assert over_range(pde, readings, box).states["D"].between == pytest.approx((0.9, 3.1))
-    walls = pgt.Initial(u="x*(1-x)"), pgt.Dirichlet("x", u="4+t"), pgt.Neumann("x", u=9.0)
-    low, high = over_range(pde, readings, box, walls).states["D"].between
-    assert -0.3 < low < 0.0
-    assert 5.0 <= high < 5.3
-    hidden = pgt.Observations.none(("x", "t"), ("u",))
-    with pytest.raises(pgt.InputError, match="between="):
-        over_range(pde, hidden, box)
-
-
 @pytest.mark.parametrize(
     ("make", "said"),
     [
@@ -193,24 +145,20 @@ def test_what_is_no_function_of_the_state_is_refused(make, said):
         make()
 
 
-@pytest.mark.slow
-def test_a_diffusivity_that_depends_on_the_field_is_found_from_noisy_readings():
-    domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    known = [pgt.Initial(u="0.1+0.9*exp(-((x-0.4)/0.2)^2)"), pgt.Neumann("x", u=0.0)]
-    truth = pgt.solve("u_t = div(0.05*(0.4+1.5*u^2)*grad(u))", domain, known)
-    rng = np.random.default_rng(0)
-    x, t = rng.uniform(0, 1, 200), rng.uniform(0, 1, 200)
-    u = truth.at(x=x, t=t).u.to_numpy()
-    u = u + 0.02 * u.std() * rng.standard_normal(200)
-    result = pgt.reconstruct(
-        {"x": x, "t": t, "u": u},
-        pgt.Equation("u_t = div(D(u)*grad(u))", D=pgt.UnknownFunction("u", positive=True)),
-        domain, known, training=pgt.Training(seconds=300), error_bars=pgt.Posterior(),
-    )  # fmt: skip
-    assert result.parameters == {}
-    states = np.linspace(*np.quantile(u, [0.02, 0.98]), 21)
-    found = result.functions(u=states, quantiles=[0.05, 0.95])
-    exact = 0.05 * (0.4 + 1.5 * states**2)
-    assert np.sqrt(np.mean((found.D / exact - 1) ** 2)) < 0.05
-    low, high = found.D_quantile.to_numpy()
-    assert np.mean((low <= exact) & (exact <= high)) >= 0.8
+def test_a_function_that_the_text_does_not_use_is_refused():
+    with pytest.raises(pgt.InputError, match="does not occur"):
+        pgt.Equation("u_t = u_xx", q=pgt.UnknownFunction("x"))
+
+
+def test_a_function_of_the_state_is_over_the_range_of_the_readings():
+    pde = pgt.Equation("u_t = div(D(u)*grad(u))", coords=("x", "t"), D=pgt.UnknownFunction("u"))
+    readings = pgt.Observations.from_arrays({"x": [0.1, 0.2], "t": [0.0, 0.1]}, {"u": [1.0, 3.0]})
+    box = pgt.Domain(x=(0, 1), t=(0, 1))
+    assert over_range(pde, readings, box).states["D"].between == pytest.approx((0.9, 3.1))
+    walls = pgt.Initial(u="x*(1-x)"), pgt.Dirichlet("x", u="4+t"), pgt.Neumann("x", u=9.0)
+    low, high = over_range(pde, readings, box, walls).states["D"].between
+    assert -0.3 < low < 0.0
+    assert 5.0 <= high < 5.3
+    hidden = pgt.Observations.none(("x", "t"), ("u",))
+    with pytest.raises(pgt.InputError, match="between="):
+        over_range(pde, hidden, box)

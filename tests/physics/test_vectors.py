@@ -14,14 +14,7 @@ from pgt.physics.derivatives import residual
 from pgt.physics.vectors import (
     as_fields,
     as_forces,
-    carried,
-    change,
-    components,
-    divergence,
     forces_at,
-    own_names,
-    rewritten,
-    space_of,
 )
 
 COORDS = ("x", "y", "t")
@@ -34,20 +27,6 @@ def at(x, y, t):
         return jnp.stack([z[0] * z[1] + z[2], 3 * z[0] - z[1] ** 2])
 
     return NestedDerivatives(flow, jnp.array([x, y, t]), COORDS, ("u", "v"))
-
-
-def test_there_is_one_component_for_each_axis():
-    assert [components(c) for c in (("x", "t"), COORDS)] == [("u",), ("u", "v")]
-    assert components(("x", "y", "z")) == ("u", "v", "w")
-    assert space_of(COORDS) == ("x", "y")
-
-
-def test_terms_by_hand():
-    d = at(2.0, 5.0, 1.0)
-    assert float(divergence(d, COORDS)) == 5 - 10
-    assert float(carried(d, "u", COORDS)) == 11 * 5 + (6 - 25) * 2
-    assert float(change(d, "u", COORDS)) == 1.0
-    assert change(d, "u", ("x", "y")) == 0.0
 
 
 def test_forces_are_one_per_axis():
@@ -104,20 +83,6 @@ def test_another_name_leaves_the_residual_alone(name):
     assert jax.tree.map(float, left) == jax.tree.map(float, right)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_what_an_equation_says_of_itself_knows_the_names_of_its_fields(name):
-    equation, coefficients, options = CASES[name]
-    plain = equation(*coefficients, **options)
-    assert own_names(plain) == plain.fields
-    names = [f"field_{letter}" for letter in "abcd"[: len(plain.fields)]]
-    other = equation(*coefficients, **options, fields=names if len(names) > 1 else names[0])
-    assert own_names(other) == plain.fields
-
-
-def test_an_equation_that_says_nothing_of_itself_has_the_names_that_it_has():
-    assert own_names(pgt.Equation("u_t + v_x = 0", "v_t + u_x = 0")) == ("u", "v")
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -142,8 +107,3 @@ def test_conditions_and_readings_use_the_new_name():
     )
     assert plan.first.problem.observations.fields == ("T",)
     assert [one.model for one in plan.candidates] == ["Solver", "Features"]
-
-
-def test_an_equation_is_rewritten_by_whole_names():
-    text = rewritten("u_t + u*u_x = nu*lap(u) + supply", ("u",), ("c",))
-    assert text == "c_t + c*c_x = nu*lap(c) + supply"

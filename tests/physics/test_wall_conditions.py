@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 from exact_solutions.solids import kirsch
 from scipy.special import erfc, exp1
-from two_modes import field
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.core.unknown import Unknown, resolve
-from pgt.methods.closed_form.band_search import fit_features
+from pgt.core.unknown import resolve
 from pgt.physics.curved_coordinates import in_domain
 from pgt.physics.derivatives import parse_name
 from pgt.physics.unknown_conditions import filled
-from pgt.problem.assembly import assemble
 
 RING = pgt.Domain(
     x=(-2, 2),
@@ -108,13 +105,6 @@ def test_conditions_that_make_no_sense_are_refused(condition, fields, words):
         condition().bind(pgt.Domain(x=(0, 1), y=(0, 1)), fields)
 
 
-def test_what_holds_the_pressure_or_a_value_fixes_it():
-    assert pgt.Outflow("x", viscosity=1.0).fixes("p", None)
-    assert not pgt.Outflow("x").fixes("p", None)
-    assert pgt.Robin("x", u=0.0).fixes("u", "a constant")
-    assert pgt.NoSlip("x").bind(pgt.Domain(x=(0, 1), y=(0, 1)), FLOW).fixes("u", None)
-
-
 # ------------------------------------------------------------------------------- traction
 
 YOUNG, RATIO, PULL = 2.0, 0.3, 0.5
@@ -170,38 +160,6 @@ def test_the_force_at_the_end_of_a_bent_beam():
     assert found[:, 0] == pytest.approx(-YOUNG * np.asarray(points)[:, 1], abs=1e-6)
 
 
-def test_in_space_under_names_of_ones_own_and_with_unknown_moduli():
-    cube = pgt.Domain(x=(0, 1), y=(0, 1), z=(0, 1))
-    solid = pgt.Elasticity(
-        Unknown(YOUNG, positive=True), Unknown(RATIO, bounds=(0.0, 0.45)), 3, fields=("a", "b", "c")
-    )  # fmt: skip
-
-    def stretched(z):
-        return jnp.stack([z[0], -RATIO * z[1], -RATIO * z[2]])
-
-    assert rows_of_traction(pgt.Traction(("y", "z")), cube, solid, stretched)[1] == pytest.approx(
-        0, abs=1e-6
-    )
-    end = pgt.Traction("x", side="upper", a=YOUNG)
-    assert rows_of_traction(end, cube, solid, stretched)[1] == pytest.approx(0, abs=1e-6)
-
-
-def test_free_walls_and_a_force_say_what_four_readings_do_not():
-    """A bent beam: readings fix where it is, its walls how it is bent."""
-    beam = pgt.Domain(x=(0, 2), y=(-0.5, 0.5))
-    places = np.array([[0.1, -0.4], [0.1, 0.4], [0.3, 0.1], [0.5, -0.2]])
-    u, v = (np.array(column) for column in zip(*(bent(z) for z in places), strict=True))
-    readings = pgt.Observations.from_arrays(
-        {"x": places[:, 0], "y": places[:, 1]}, {"u": u, "v": v}
-    )
-    known = [pgt.Traction("y"), pgt.Traction("x", side="upper", u=f"{YOUNG}*y", v=0.0)]
-    model = pgt.Features(pgt.Scaling.fit(readings, beam), count=60, band=2.0)
-    found, _ = fit_features(assemble(readings, THIN, beam, known, model=model), lambda *_: None)
-    asked = np.random.default_rng(0).uniform((0, -0.5), (2, 0.5), size=(50, 2))
-    true = np.asarray(bent(asked.T)).T
-    assert np.linalg.norm(field(found.model, asked) - true) < 1e-4 * np.linalg.norm(true)
-
-
 @pytest.mark.parametrize(
     ("condition", "pde", "words"),
     [
@@ -253,23 +211,7 @@ def test_a_well_gives_what_flows_in_whatever_way_the_equation_is_written(text):
     assert abs(float(row)) < 1e-9
 
 
-def test_a_well_in_a_ball_and_through_a_layer():
-    k = 2.0
-    ball = pgt.Domain(r=(0.5, 3), coordinates="spherical")
-    layer = pgt.Domain(r=(0.5, 3), z=(0, 4), coordinates="axisymmetric")
-    pde = pgt.Equation("k*lap(s) = 0", k=k)
-    with jax.enable_x64(True):
-        (row,) = rows_of(
-            pgt.Well(s=5.0), pde, ball, lambda z: 5 / (4 * jnp.pi * k * z[0]), jnp.array([0.5])
-        )
-        (other,) = rows_of(
-            pgt.Well(s=5.0), pde, layer, lambda z: -5 / (2 * jnp.pi * k * 4) * jnp.log(z[0]),
-            jnp.array([0.5, 1.0]),
-        )  # fmt: skip
-    assert abs(float(row)) < 1e-12
-    assert abs(float(other)) < 1e-12
-
-
+@pytest.mark.slow
 def test_a_pumped_well_draws_down_as_theis_says_and_recovers_when_it_is_switched_off():
     k, storage, rate = 66.0, 2.5e-5, 112.0
     pde = pgt.Equation("S*s_t = k*lap(s)", S=storage, k=k)

@@ -8,46 +8,9 @@ import xarray as xr
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 
-import pgt
 from pgt import plots
 from pgt.core.errors import InputError
-from pgt.core.stage import Stage
 from pgt.data.observations import Observations
-from pgt.plots import figures
-
-
-def history():
-    loss = np.array([[4.0, 2.0, 1.0], [np.nan, 0.0, 3.0]])
-    return xr.Dataset(
-        {"loss": (("term", "step"), loss)}, {"term": ["data", "heat"], "step": [0, 5, 9]}
-    )
-
-
-def test_terms_are_all_or_those_asked_for():
-    assert figures.loss_terms(history(), None) == ["data", "heat"]
-    assert figures.loss_terms(history(), ["heat"]) == ["heat"]
-    with pytest.raises(InputError, match=r"terms \['wall'\]: the history holds \['data', 'heat'\]"):
-        figures.loss_terms(history(), ["wall"])
-    with pytest.raises(InputError, match="no `loss` over step and term"):
-        figures.loss_terms(history().rename(loss="cost"), None)
-
-
-def test_a_course_has_the_steps_at_which_it_has_a_logarithm():
-    steps, values = figures.recorded(history().loss.sel(term="heat"), "heat")
-    assert (steps.tolist(), values.tolist()) == ([9], [3.0])
-    assert figures.steps(history()).tolist() == [0, 5, 9]
-    with pytest.raises(InputError, match="'data' has no positive value"):
-        figures.recorded(0 * history().loss.sel(term="data"), "data")
-
-
-def test_a_running_mean_keeps_a_short_series_and_the_mean_of_a_line():
-    short = np.random.default_rng(0).uniform(size=figures.MIN_STEPS_SMOOTHED)
-    np.testing.assert_allclose(figures.running_mean(short), short)
-    line = np.arange(300.0)
-    smooth = figures.running_mean(line)
-    np.testing.assert_allclose(smooth[3:-3], line[3:-3])
-    assert smooth[0] == pytest.approx(1.5)  # of 0, 1, 2 and 3
-
 
 # ------------------------------------------------------------------------------- figures
 
@@ -72,12 +35,6 @@ def space():
     return (flow() + z).assign_coords(z=z)
 
 
-def readings(times):
-    n = len(times)
-    points = {"x": np.linspace(0.1, 0.9, n), "y": np.linspace(-0.5, 0.5, n), "t": times}
-    return Observations.from_arrays(points, {"u": np.arange(n) + 0.5})
-
-
 def drawn(axes, kind):
     return [item for item in axes.collections if isinstance(item, kind)]
 
@@ -89,29 +46,6 @@ def test_a_field_over_x_and_t_is_one_map_with_its_sensors():
     (mesh,), (dots,) = drawn(axes, QuadMesh), drawn(axes, PathCollection)
     np.testing.assert_allclose(mesh.get_array(), heat().u)  # rows x (up), columns t (across)
     np.testing.assert_allclose(dots.get_offsets(), [[0.5, 0.2]])  # the hidden reading is absent
-
-
-def test_signed_fields_get_colours_centred_on_zero():
-    (mesh,) = drawn(plots.field(heat()).axes[0], QuadMesh)
-    low, high = mesh.get_clim()
-    assert low == -high
-    (positive,) = drawn(plots.field(flow(), "u").axes[0], QuadMesh)
-    assert positive.get_clim() == (float(flow().u.min()), float(flow().u.max()))
-
-
-def test_snapshots_show_the_sensors_read_at_their_time():
-    sensors = readings([0.0, 1.0, 1.02, 2.0])
-    figure = plots.field(flow(), "u", sensors=sensors)
-    assert [axes.get_title() for axes in figure.axes[:3]] == ["$t$ = 0", "$t$ = 1", "$t$ = 2"]
-    counts = [len(drawn(axes, PathCollection)[0].get_offsets()) for axes in figure.axes[:3]]
-    assert counts == [1, 2, 1]
-    assert not drawn(plots.field(flow(), "v", sensors).axes[0], PathCollection)
-
-
-@pytest.mark.parametrize(("at", "panels"), [({"t": 1.01}, 1), ({"t": [0, 2]}, 2)])
-def test_at_chooses_snapshots(at, panels):
-    figure = plots.field(flow(), "u", at=at)
-    assert len([axes for axes in figure.axes if drawn(axes, QuadMesh)]) == panels
 
 
 def test_a_field_in_space_is_three_planes_through_its_middle():
@@ -129,17 +63,6 @@ def test_a_field_in_space_is_three_planes_through_its_middle():
     assert len([axes for axes in at_once.axes if drawn(axes, QuadMesh)]) >= 3
 
 
-def test_two_fields_in_space_are_compared_in_the_middle():
-    axes = plots.compare(space(), space() * 1.01).axes
-    assert r"1.0\times10^{-2}" in axes[2].get_title()
-
-
-def test_one_axis_left_is_a_line_through_the_field():
-    figure = plots.field(heat(), at={"t": 1.0})
-    (line,) = figure.axes[0].lines
-    np.testing.assert_allclose(line.get_ydata(), np.sin(2 * np.pi * X) * np.exp(-1.0))
-
-
 @pytest.mark.parametrize("at", [None, {"t": 1.0}])
 def test_compare_shares_colours_and_reports_the_error(at):
     truth, estimate = flow(), flow() * 1.01
@@ -150,23 +73,6 @@ def test_compare_shares_colours_and_reports_the_error(at):
     np.testing.assert_allclose(meshes[2].get_array(), 0.01 * truth.u.sel(t=1.0))
 
 
-def test_compare_meets_one_snapshot_in_a_longer_truth():
-    plots.compare(flow(), flow().sel(t=[1.5]).astype(np.float32))
-
-
-def test_compare_counts_dates_in_seconds():
-    hours = np.arange(flow().sizes["t"]).astype("m8[h]")
-    dated = flow().assign_coords(t=np.datetime64("2024-05-01", "ns") + hours)
-    figure = plots.compare(dated, dated * 1.01)
-    assert r"\times10^{-2}" in figure.axes[2].get_title()
-
-
-def test_compare_leaves_holes_where_values_are_missing():
-    truth = flow()
-    truth["u"][:, 0, 0] = np.nan
-    assert r"\times10^{-2}" in plots.compare(truth, truth * 1.01).axes[2].get_title()
-
-
 def history_of_figures(steps=300):
     step = np.arange(1, steps + 1)
     held_out = np.where(step % 50 == 0, 1.0 / step, np.nan)
@@ -175,34 +81,6 @@ def history_of_figures(steps=300):
         {"loss": (("step", "term"), losses), "held_out": ("step", held_out)},
         {"step": step, "term": ["data", "heat", "ic"]},
     )
-
-
-def test_convergence_names_every_curve_without_overlap():
-    axes = plots.convergence(history_of_figures()).axes[0]
-    assert {text.get_text() for text in axes.texts} == {"data", "heat", "held_out", "ic"}
-    heights = np.sort([text.xy[1] for text in axes.texts])
-    assert np.diff(heights).min() > 0.06
-    assert axes.get_yscale() == "log"
-
-
-def test_loss_contributions_are_shares_of_the_sum():
-    axes = plots.loss_contributions(history_of_figures(), ["data", "heat"]).axes[0]
-    assert [text.get_text() for text in axes.texts] == ["data", "heat"]
-    top_of_data = axes.collections[0].get_paths()[0].vertices[:, 1].max()
-    assert top_of_data == pytest.approx(0.25)
-    axes = plots.loss_contributions(history_of_figures()).axes[0]
-    assert [text.get_text() for text in axes.texts] == ["data", "heat", "ic"]
-
-
-def test_terms_can_be_chosen_and_an_error_that_was_not_held_out_is_not_drawn():
-    nothing = history_of_figures().assign(held_out=("step", np.full(300, np.nan)))
-    axes = plots.convergence(nothing, ["heat"]).axes[0]
-    assert [text.get_text() for text in axes.texts] == ["heat"]
-
-
-def test_letters_need_some_resolution(tmp_path):
-    with pytest.raises(InputError, match="dpi must be a whole number from 20"):
-        plots.save(plots.field(heat()), tmp_path / "u.png", dpi=3)
 
 
 def test_save_replaces_in_one_piece(tmp_path, monkeypatch):
@@ -241,7 +119,6 @@ def test_no_global_figures():
         (lambda: plots.compare(flow(), flow(), at={"t": [0.0, 1.0]}), "one value"),
         (lambda: plots.convergence(history_of_figures() * 0), "'data' has no positive value"),
         (lambda: plots.convergence(history_of_figures(), ["data", "bc"]), r"\['bc'\].*holds.*'heat'"),
-        (lambda: plots.loss_contributions(history_of_figures().drop_vars("loss")), "give result.history"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(call, message):
@@ -269,71 +146,7 @@ def test_readings_are_coloured_and_suspects_ringed_by_their_number():
         assert [t.get_text().replace("\\$", "$") for t in figure.axes[0].texts] == [shown]
 
 
-def test_the_polish_has_a_panel_of_its_own_with_a_line_for_each_stage():
-    loss = (("step", "term"), np.ones((2, 1)))
-    history_of_figures = xr.Dataset({"loss": loss}, {"step": [1, 2], "term": ["data"]})
-    costs = [(1.0, 0.1), (0.3, 0.2), (3.0, 2.0)]
-    stages = [Stage(name, cost, 1.0, "iterations") for name, cost in zip("abc", costs, strict=True)]
-    _, own = plots.convergence(history_of_figures, stages=stages).axes
-    assert [line.get_xdata().tolist() for line in own.lines] == [[0, 1], [1, 2], [2, 3]]
-    assert [text.get_text() for text in own.texts] == ["a", "b", "c"]
-    (alone,) = plots.convergence(history_of_figures.isel(step=slice(0)), stages=stages).axes
-    assert alone.get_ylabel() == "cost"
-
-
-@pytest.mark.parametrize("count", [1, 2, 9, 30])
-def test_any_number_of_stages_draws(count):
-    empty = xr.Dataset({"loss": (("step", "term"), np.ones((0, 1)))}, {"term": ["data"]})
-    stages = [Stage(f"stage {k}", (1.0, 0.1), 1.0, "patience") for k in range(count)]
-    (axes,) = plots.convergence(empty, stages=stages).axes
-    assert {text.get_text() for text in axes.texts} == {stage.name for stage in stages}
-
-
-def test_a_cost_of_zero_ends_no_figure():
-    empty = xr.Dataset({"loss": (("step", "term"), np.ones((0, 1)))}, {"term": ["data"]})
-    for costs in ((1.0, 0.0), (0.0, 0.0)):
-        figure = plots.convergence(empty, stages=[Stage("exact", costs, 1.0, "converged")])
-        figure.canvas.draw()
-
-
 def test_a_folder_is_no_place_for_a_picture(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="name another place"):
         plots.save(Figure(), "")
-
-
-# ------------------------------------------------------------------------------- unseen systems
-
-ROW = {"clean_median": 0.01, "clean_tenth": 0.03, "noisy_median": 0.02, "noisy_tenth": 0.05}
-ERRORS = {"64": {k: v / 2 for k, v in ROW.items()}, "16": ROW}
-
-
-def test_errors_are_drawn_in_the_order_of_their_numbers():
-    axes = plots.unseen(ERRORS).axes[0]
-    clean, noisy = axes.lines
-    np.testing.assert_allclose(clean.get_xdata(), [16, 64])
-    np.testing.assert_allclose(clean.get_ydata(), [0.01, 0.005])
-    np.testing.assert_allclose(noisy.get_ydata(), [0.02, 0.01])
-    assert [text.get_text() for text in axes.texts] == ["clean readings", "5 % noise"]
-
-
-def test_each_system_has_a_row_with_its_error():
-    truth = pgt.datasets.heat(x=9, t=9)
-    figure = plots.unseen(ERRORS, [(truth, 1.1 * truth, pgt.sample(truth, n=5))] * 2)
-    titles = [axes.get_title() for axes in figure.axes]
-    assert titles.count("answer") == 1
-    assert sum("|error|" in title for title in titles) == 2
-
-
-def test_answers_on_another_grid_are_refused():
-    truth = pgt.datasets.heat(x=9, t=9)
-    with pytest.raises(pgt.InputError, match="different grids"):
-        plots.unseen(ERRORS, [(truth, truth.isel(x=slice(1, None)), pgt.sample(truth, n=5))])
-
-
-@pytest.mark.parametrize(
-    "errors", [{}, {"a": ROW}, {"16": {}}, {"16": {"clean_median": 0.1}}, {"0": ROW}]
-)
-def test_a_card_without_errors_is_refused(errors):
-    with pytest.raises(pgt.InputError, match="card's errors"):
-        plots.unseen(errors)

@@ -5,7 +5,6 @@ import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 
-from pgt.core.errors import InputError
 from pgt.plots import pieces
 
 T = np.linspace(0, 2, 9)
@@ -23,25 +22,6 @@ def test_snapshots_are_first_middle_and_last_unless_asked_for():
     assert pieces.middle(field()) == {"t": 1.0}
     assert pieces.middle(field().isel(y=0)) == {}
     assert pieces.middle(field().isel(t=0)) == {}
-
-
-def test_space_is_cut_through_the_middle_of_each_axis():
-    inside = field().expand_dims(z=[0.0, 2.0, 5.0])
-    assert [panel.dims for panel in pieces.planes(inside)] == [("y", "x"), ("z", "x"), ("z", "y")]
-    assert {float(panel.t) for panel in pieces.planes(inside)} == {1.0}
-    assert pieces.middle(inside) == {"t": 1.0, "z": 2.0}
-    assert pieces.middle(inside.isel(t=0)) == {"z": 2.0}
-
-
-def test_a_place_half_a_step_outside_the_grid_is_still_its_end():
-    assert float(pieces.select(field(), {"t": 2.12}).t) == 2
-    with pytest.raises(InputError, match="the grid covers 0 to 2"):
-        pieces.select(field(), {"t": 2.13})
-
-
-def test_time_runs_to_the_right_and_otherwise_x_does():
-    assert pieces.drawing_axes(field().isel(y=0)) == ["t", "x"]
-    assert pieces.drawing_axes(field().isel(t=0)) == ["x", "y"]
 
 
 def test_colours_are_centred_on_zero_only_where_both_signs_are_in_earnest():
@@ -67,14 +47,6 @@ def test_labels_carry_names_and_units_but_none_without_a_dimension():
     assert pieces.label(field(long_name="speed", units="m/s")) == "speed (m/s)"
     assert pieces.label(field(units="1").rename("u_std")) == "u std"
     assert pieces.pinned(field().isel(t=4, y=0)) == "$t$ = 1, $y$ = 0"
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(0.0123, r"$1.2\times10^{-2}$"), (3.0, "3.0"), (np.nan, "–")],
-)
-def test_powers_of_ten(number, text):
-    assert pieces.power(number) == text
 
 
 @pytest.mark.parametrize("unit", ["$", "$/kg", "k$ per $", r"\$", "$x_{$"])

@@ -6,10 +6,9 @@ import pytest
 
 import pgt
 from pgt.data.splits import parts
-from pgt.models.linearised import LinearisedModel
 from pgt.nn.trees import is_double
 from pgt.physics import Heat
-from pgt.problem.assembly import assemble, held_out_groups, held_out_rows
+from pgt.problem.assembly import assemble, held_out_rows
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 
@@ -96,22 +95,6 @@ def test_no_reading_is_held_out_if_none_is_requested_or_there_is_only_one():
         assert len(held_out) == 0
 
 
-def test_at_most_a_hundred_scattered_readings_are_held_out_by_default():
-    x, t, u = np.random.default_rng(0).uniform(size=(3, 3000))
-    many = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": u})
-    assert len(held_out_rows(many, pgt.Training(), seed=0)) == 100
-    assert len(held_out_rows(many.take(np.arange(500)), pgt.Training(), seed=0)) == 50
-    assert len(held_out_rows(many, pgt.Training(hold_out=0.1), seed=0)) == 300
-    assert len(held_out_rows(many, pgt.Training(hold_out_by="block"), seed=0)) > 200
-
-
-def test_blocks_are_held_out_on_request_only():
-    assert held_out_groups(READINGS, pgt.Training()) is None
-    groups = held_out_groups(READINGS, pgt.Training(hold_out_by="block"))
-    assert groups is not None
-    assert groups.shape == (30,)
-
-
 def standing_still(count):
     x, t = (a.ravel() for a in np.meshgrid(np.linspace(0.1, 0.9, count), np.linspace(0, 1, 6)))
     return pgt.Observations.from_arrays({"x": x, "t": t}, {"u": x * t})
@@ -129,23 +112,6 @@ def test_readings_of_one_sensor_are_held_out_together():
     assert len(np.unique(np.asarray(scattered.points)[:, 0])) > 1
 
 
-def test_few_sensors_are_held_out_on_request_only():
-    readings = standing_still(5)
-    assert held_out_groups(readings, pgt.Training()) is None
-    held_out = parts(readings, held_out_rows(readings, pgt.Training(hold_out_by="sensor"), seed=0))[
-        1
-    ]
-    assert len(np.unique(np.asarray(held_out.points)[:, 0])) == 1
-    with pytest.raises(pgt.InputError, match="no sensor stands still"):
-        held_out_rows(READINGS, pgt.Training(hold_out_by="sensor"), 0)
-
-
-def test_a_task_records_what_is_held_out_together():
-    for readings, by in ((standing_still(12), "sensor"), (READINGS, "reading")):
-        task = assemble(readings, Heat(0.1), DOMAIN, model=network)
-        assert task.training.hold_out_by == by
-
-
 def test_members_have_their_own_networks_and_bootstrap_draws():
     training = pgt.Training(precision="float64", polish=False)
     bars = pgt.Ensemble(members=2, bootstrap=True)
@@ -160,19 +126,3 @@ def test_members_have_their_own_networks_and_bootstrap_draws():
     assert not np.array_equal(*drawn)
     assert len(drawn[0]) == len(task.problem.observations) == 27
     assert len(task.held_out) == 3
-
-
-def test_noise_is_in_units_of_the_spread():
-    quiet = assemble(READINGS, Heat(0.1), DOMAIN, model=network)
-    loud = assemble(readings(noise=0.05), Heat(0.1), DOMAIN, model=network)
-    assert quiet.noise is None
-    assert loud.noise == pytest.approx(0.05 / float(SCALING.spread[0]), rel=1e-5)
-    some = np.where(np.arange(30) < 10, 0.05, 0.0)[:, None]  # 0: not given, and no exact reading
-    partly = assemble(readings(noise=some), Heat(0.1), DOMAIN, model=network)
-    assert partly.noise == loud.noise
-
-
-def test_a_linearized_model_is_refitted_from_its_network():
-    base = network(0)
-    task = assemble(READINGS, Heat(0.1), DOMAIN, model=LinearisedModel(base, base.tunable()))
-    assert type(task.model) is pgt.PINN

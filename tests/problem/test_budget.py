@@ -1,25 +1,17 @@
 """The budget of a fit: seconds, the number of sines, and memory."""
 
-import math
-
 import numpy as np
 import pytest
 
 import pgt
-from pgt.methods.plan import choose
 from pgt.problem import budget
 from pgt.problem.assembly import assemble
 from pgt.problem.budget import (
     FIRST_ORDER_SECONDS_SHARE,
-    FIRST_ORDER_STEPS,
     LAST_BAND_SECONDS_SHARE,
     LINEARIZATIONS_PER_BAND,
-    MIN_SINES_PER_FIELD,
     PROBE_WEIGHTS,
-    SECOND_ORDER,
     Deadline,
-    device_memory,
-    hidden_units,
     with_budget,
 )
 
@@ -30,13 +22,6 @@ LARGE = pgt.PINN(SCALING, width=100, layers=3)
 ENCODING = pgt.PGT(
     SCALING, pgt.kernels.HeatKernel(0.01), width=16, decoder_width=12, decoder_layers=2
 )
-
-
-def test_second_order_steps_on_all_weights_need_no_training():
-    found = with_budget(pgt.Training(), SMALL)
-    assert found.steps == 0
-    assert found.polish
-    assert (found.polish.iterations, found.polish.seconds) == (SECOND_ORDER.iterations, None)
 
 
 def test_training_and_polish_share_the_seconds():
@@ -51,60 +36,6 @@ def test_training_and_polish_share_the_seconds():
     assert with_budget(pgt.Training(seconds=10.0), LARGE).seconds == 10.0
 
 
-def test_other_models_are_trained_first():
-    assert with_budget(pgt.Training(), LARGE).steps == FIRST_ORDER_STEPS
-    assert with_budget(pgt.Training(), ENCODING).steps == FIRST_ORDER_STEPS
-    assert with_budget(pgt.Training(polish=False), SMALL).steps == FIRST_ORDER_STEPS
-
-
-def test_settings_of_the_user_are_kept():
-    asked = pgt.Training(steps=7, polish=pgt.Polish(iterations=3, seconds=2.0))
-    assert with_budget(asked, SMALL) == asked
-    assert with_budget(asked, ENCODING) == asked
-    only = with_budget(pgt.Training(polish=pgt.Polish(iterations=3)), SMALL)
-    assert only.polish
-    assert (only.steps, only.polish.iterations) == (0, 3)
-
-
-def test_a_sum_of_sines_needs_no_budget():
-    asked = pgt.Training(seconds=3.0)
-    assert with_budget(asked, pgt.Features(SCALING, count=20)) is asked
-
-
-class Clock:
-    """Stands still, until it is put forward."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def monotonic(self):
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    made = Clock()
-    monkeypatch.setattr(budget, "time", made)
-    return made
-
-
-def test_without_a_limit_everything_is_allowed(clock):
-    free = Deadline(None)
-    clock.now += 1e9
-    assert free.allows(1e9)
-    assert free.affordable_sines(2400, 1, is_linear=True) == 2400
-    assert free.sines_in_remaining_time(300, 600, took=1e9) == 600
-
-
-def test_expected_seconds_count(clock):
-    limited = Deadline(10.0)
-    clock.now += 4.0
-    assert limited.spent == 4.0
-    assert limited.allows(6.0)
-    assert not limited.allows(6.1)
-    assert not limited.allows(0.0, share=0.3)
-
-
 @pytest.mark.parametrize(("fields", "is_linear"), [(1, True), (3, True), (3, False)])
 def test_the_number_of_sines_follows_from_the_time_of_a_small_solve(monkeypatch, fields, is_linear):
     monkeypatch.setattr(budget, "seconds_of_solve", lambda size: 0.1)
@@ -113,34 +44,6 @@ def test_the_number_of_sines_follows_from_the_time_of_a_small_solve(monkeypatch,
         0.1 * (found * fields / PROBE_WEIGHTS) ** 3 * (1 if is_linear else LINEARIZATIONS_PER_BAND)
     )
     assert 0.9 * LAST_BAND_SECONDS_SHARE * 40 < expected <= LAST_BAND_SECONDS_SHARE * 40
-
-
-def test_the_number_of_sines_has_a_lower_limit(monkeypatch):
-    monkeypatch.setattr(budget, "seconds_of_solve", lambda size: 1e3)
-    assert Deadline(1.0).affordable_sines(600, 2, is_linear=True) == MIN_SINES_PER_FIELD
-    assert Deadline(1.0).affordable_sines(10, 2, is_linear=True) == 10
-
-
-def test_the_number_of_sines_fits_the_remaining_time(clock):
-    limited = Deadline(10.0)
-    assert limited.sines_in_remaining_time(100, 200, took=1.0) == 200
-    clock.now += 6.0
-    assert limited.sines_in_remaining_time(100, 200, took=1.0) == int(100 * math.cbrt(4.0))
-    clock.now += 60.0
-    assert limited.sines_in_remaining_time(100, 200, took=1.0) == 0
-
-
-def test_a_solve_is_timed():
-    assert 0 < budget.seconds_of_solve(20) < 5
-
-
-def test_the_quickest_solve_counts(clock, monkeypatch):
-    """On cores that are shared one solve takes thirty times as long as the next."""
-    took = iter([6.0, 0.2, 9.0])
-    monkeypatch.setattr(
-        budget, "maximize_evidence", lambda rows: setattr(clock, "now", clock.now + next(took))
-    )
-    assert budget.seconds_of_solve(20) == pytest.approx(0.2)
 
 
 POINTS = np.random.default_rng(0).uniform(0, 1, (12, 2))
@@ -171,16 +74,3 @@ def test_too_many_points_for_the_memory_are_refused(settings, words, monkeypatch
             model=MODEL,
             training=pgt.Training(**settings),
         )
-
-
-def test_points_that_fit_into_memory_are_accepted():
-    few = pgt.Training(steps=3, collocation=10_000, polish=pgt.Polish(points=10_000))
-    assemble(READINGS_OF_LINE, pgt.Burgers(0.1), DOMAIN, model=MODEL, training=few)
-    # A sum of sines has points of its own.
-    many = pgt.Training(collocation=10**9)
-    assert not choose(READINGS_OF_LINE, pgt.Heat(0.1), DOMAIN, training=many).first.model.is_trained
-
-
-def test_hidden_units_of_all_layers_count():
-    assert hidden_units(MODEL) == 4 + 4 + 1 + 1  # two layers, the readout, and a stack of biases
-    assert device_memory() is None

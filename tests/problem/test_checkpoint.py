@@ -3,20 +3,9 @@
 A run is what decides its result: whatever is changed, it is another one, and that is said.
 """
 
-import dataclasses
-import os
-import random
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import textwrap
-import time
-from pathlib import Path
 
-import fresh_python
-import jax
 import numpy as np
 import optax
 import pytest
@@ -24,113 +13,13 @@ import pytest
 import pgt
 from pgt.core import serialise
 from pgt.core.folder_lock import lock_folder
-from pgt.methods.second_order.descent import DescentState
 from pgt.physics import Heat
 from pgt.problem.assembly import assemble
 from pgt.problem.checkpoint import (
-    POLISH_FILE,
     TRAINING_FILE,
-    StageStates,
     describe_difference,
     identity_of,
 )
-from pgt.reconstruction.race import JUDGING_SHARE, with_seconds_left
-
-ROOT = Path(__file__).parents[2]
-SCRIPT = """
-    import sys
-    import numpy as np
-    import pgt
-    from pgt.nn.scaling import Scaling
-    from pgt.physics import Heat
-
-    class Mine(Heat):
-        "An equation of the user's own: resuming must not need to know its class."
-
-    random = np.random.default_rng(0)
-    points = random.uniform(0, 1, (30, 2))
-    values = np.sin(3 * points[:, :1]) + random.normal(0, 0.05, (30, 1))
-    readings = pgt.Observations.from_arrays(points, values, coords=("x", "t"), fields=("u",))
-    domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    pde = Mine(pgt.Unknown(0.2, positive=True))
-    model = pgt.PGT(Scaling.fit(readings, domain), pde.kernel(), width=8, blocks=1, heads=2,
-                    decoder_width=8, decoder_layers=1)
-    folder, checkpoint, stage = sys.argv[1:]
-    steps, finish = 300, False
-    if stage == "polish":
-        import pgt.problem.checkpoint
-
-        pgt.problem.checkpoint.SECONDS_BETWEEN = 0.0
-        steps, finish = 3, pgt.Polish(iterations=60, patience=100, points=25, fresh=0.5)
-        model = pgt.PINN(Scaling.fit(readings, domain), width=6, layers=2)
-    training = pgt.Training(steps=steps, collocation=16, check_every=3, polish=finish, patience=10.0)
-    result = pgt.reconstruct(readings, pde, domain, model=model, training=training, progress=False,
-                             checkpoint=checkpoint)
-    result.save(folder)
-"""
-
-
-def started(folder, checkpoint, stage):
-    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(folder), str(checkpoint), stage]
-    quickly = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}  # compiling is all that takes time here
-    environment = os.environ | {"PYTHONPATH": str(ROOT)} | quickly
-    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-
-
-def finished(process):
-    _, errors = process.communicate(timeout=100)
-    assert process.returncode == 0, errors
-
-
-FILES = {"train": f"{TRAINING_FILE}.safetensors", "polish": f"member_0/{POLISH_FILE}.safetensors"}
-
-
-@pytest.mark.parametrize(
-    ("stage", "times"),
-    [
-        pytest.param(*each, marks=pytest.mark.slow)
-        for each in (("polish", 1), ("train", 1), ("train", 3))
-    ],
-)
-def test_a_killed_run_gives_the_same_result(tmp_path, stage, times):
-    folder, progress = tmp_path / "killed", tmp_path / "progress"
-    whole = started(tmp_path / "whole", tmp_path / "other", stage)
-    pauses = random.Random(time.time_ns())
-    killed = 0
-    for _ in range(times):
-        process = started(folder, progress, stage)
-        file = progress / FILES[stage]
-        before = file.stat().st_mtime_ns if file.exists() else 0
-        # Killed a random moment after its first new checkpoint, perhaps in the middle of another.
-        while process.poll() is None:
-            if file.exists() and file.stat().st_mtime_ns > before:
-                time.sleep(pauses.uniform(0, 0.05))
-                break
-            time.sleep(0.002)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        killed += process.returncode == -signal.SIGKILL
-    assert killed == times, "the run ended before it could be killed: give it more steps"
-    finished(started(folder, progress, stage))
-    finished(whole)
-
-    class Mine(Heat):
-        pass
-
-    Mine.__qualname__ = "Mine"
-    ours, theirs = (
-        pgt.Reconstruction.load(f, classes=[Mine]) for f in (folder, tmp_path / "whole")
-    )
-    for a, b in zip(*(jax.tree.leaves((r.model, r.pde)) for r in (ours, theirs)), strict=True):
-        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
-    assert [(s.name, s.costs, s.ended) for s in ours.stages] == [
-        (s.name, s.costs, s.ended) for s in theirs.stages
-    ]
-    lengths = [len(stage.costs) for stage in ours.stages]
-    assert (max(lengths, default=0) > 1) == (stage == "polish")
-    for name in ours.history:
-        np.testing.assert_array_equal(ours.history[name], theirs.history[name])
-
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 
@@ -179,44 +68,11 @@ def test_another_run_is_refused_with_the_difference(folder, change, message):
     assert "name another folder" in str(error.value)
 
 
-def test_other_readings_are_refused(folder):
-    with pytest.raises(pgt.InputError):
-        fit(folder, values=2.0)
-
-
-def test_a_checkpoint_of_another_layout_is_refused(folder, tmp_path):
-    """The first one kept rows under "record", and said nothing of its layout."""
-    saved = serialise.load(folder, TRAINING_FILE)
-    rows = [{"step": 1, "held_out": 0.3, "data": 1.0, "weight_data": 0.5}]
-    old = {name: saved[name] for name in ("identity", "arrays")} | {"record": {"rows": rows}}
-    serialise.save(tmp_path, TRAINING_FILE, old)
-    with pytest.raises(pgt.InputError, match=r"another version of pgt.*delete the folder") as error:
-        fit(tmp_path)
-    assert str(tmp_path) in str(error.value)
-
-
 def test_a_damaged_checkpoint_is_named(folder, tmp_path):
     content = (folder / f"{TRAINING_FILE}.safetensors").read_bytes()
     (tmp_path / f"{TRAINING_FILE}.safetensors").write_bytes(content[: len(content) // 2])
     with pytest.raises(pgt.InputError, match=TRAINING_FILE):
         fit(tmp_path)
-
-
-def test_the_stages_of_a_polish_are_stored(tmp_path):
-    states = StageStates(tmp_path, {"seed": 0})
-    assert states.get("stage", None) is None
-    running = DescentState(np.arange(3.0), costs=(2.0, 1.0), best=np.ones(3), best_error=0.5)
-    states.keep("stage", running)  # a moment after the start: not yet on disk
-    assert not serialise.exists(tmp_path, POLISH_FILE)
-    states.keep("stage", dataclasses.replace(running, is_finished=True))
-    again = StageStates(tmp_path, {"seed": 0}).get("stage", None)
-    np.testing.assert_array_equal(again.theta, running.theta)
-    assert (again.is_finished, again.costs, again.prior) == (True, running.costs, running.prior)
-    with pytest.raises(pgt.InputError, match="seed: 0 there, 1 here"):
-        StageStates(tmp_path, {"seed": 1})
-    serialise.save(tmp_path, POLISH_FILE, {"layout": 1})
-    with pytest.raises(pgt.InputError, match=r"another version of pgt"):
-        StageStates(tmp_path, {"seed": 0})
 
 
 def test_a_checkpoint_has_one_owner_and_partial_files_are_removed(tmp_path, folder):
@@ -229,14 +85,6 @@ def test_a_checkpoint_has_one_owner_and_partial_files_are_removed(tmp_path, fold
         shutil.copy(path, tmp_path)
     fit(tmp_path)  # which was finished before
     assert not left.exists()
-
-
-def test_a_folder_that_cannot_be_written_is_refused_before_the_fit(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(pgt.InputError, match=r"cannot write to .*another checkpoint="):
-        fit(tmp_path / "file" / "below")
-    with pytest.raises(pgt.InputError, match=r"cannot write to .*another folder"):
-        serialise.save(tmp_path / "file" / "below", "state", {})
 
 
 POINTS = np.random.default_rng(0).uniform(0, 1, (12, 2))
@@ -352,11 +200,6 @@ def test_every_change_is_another_run(before, change):
     )
 
 
-def test_values_of_a_table_are_part_of_the_identity():
-    one, other = (identity(wall=([0.0, 0.5, 1.0], [0.0, v, 0.0])) for v in (1.0, 2.0))
-    assert "other conditions" in describe_difference(one, other)
-
-
 def test_the_code_of_a_users_class_is_part_of_the_identity():
     def made(number):
         class Mine(Heat):
@@ -369,28 +212,14 @@ def test_the_code_of_a_users_class_is_part_of_the_identity():
     assert "another equation" in describe_difference(made(1), made(2))
 
 
-@pytest.mark.slow
-def test_the_identity_is_equal_in_another_process(before):
-    assert identity() == before
-    script = """
-import sys
-sys.path[:0] = ["tests/common", "tests/problem"]
-from test_checkpoint import identity
-print(sorted(map(str, identity().items())))
-"""
-    again = fresh_python.run("-c", script)
-    assert again.returncode == 0, again.stderr
-    assert again.stdout.strip() == str(sorted(map(str, before.items())))
+def test_other_readings_are_refused(folder):
+    with pytest.raises(pgt.InputError):
+        fit(folder, values=2.0)
 
 
-def test_a_fallback_with_less_time_is_the_same_run():
-    readings = pgt.Observations.from_arrays(POINTS, POINTS[:, :1], coords=("x", "t"), fields=("u",))
-    domain = pgt.Domain(x=(0, 1), t=(0, 1))
-    settings = pgt.Training(steps=4, polish=pgt.Polish(seconds=9.0))
-    task = assemble(
-        readings, Heat(0.1), domain, training=settings, model=network(readings, domain, "pinn")
-    )
-    short, shorter = (with_seconds_left(task, spent) for spent in (1.0, 2.5))
-    left = (1 - JUDGING_SHARE) * 9.0 - 1.0
-    assert dataclasses.asdict(short.training.polish)["seconds"] == pytest.approx(left)
-    assert identity_of(short) == identity_of(shorter) == identity_of(task)
+def test_a_folder_that_cannot_be_written_is_refused_before_the_fit(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(pgt.InputError, match=r"cannot write to .*another checkpoint="):
+        fit(tmp_path / "file" / "below")
+    with pytest.raises(pgt.InputError, match=r"cannot write to .*another folder"):
+        serialise.save(tmp_path / "file" / "below", "state", {})

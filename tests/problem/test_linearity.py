@@ -15,10 +15,9 @@ from pgt.physics import (
     Heat,
     NavierStokes2D,
     Poisson,
-    UnknownFunction,
     Wave,
 )
-from pgt.problem.linearity import is_linear, is_linear_but_for_functions, is_solved_by_one_solve
+from pgt.problem.linearity import is_linear, is_solved_by_one_solve
 
 LINEAR = [
     Heat(0.01),
@@ -85,12 +84,3 @@ def test_an_unknown_coefficient_makes_an_equation_nonlinear_in_all_unknowns():
 def test_a_starting_value_cannot_hide_a_nonlinear_term(text, start):
     pde = Equation(text, fields=("u",), b=Unknown(start))
     assert not is_linear(pde, scaling(pde))
-
-
-def test_a_product_of_a_field_and_an_unknown_function_is_linear_but_for_the_function():
-    k = UnknownFunction("x", positive=True)
-    pde = Equation("u_t = div(k*grad(u))", k=k)
-    assert not is_linear(pde, scaling(pde))
-    assert is_linear_but_for_functions(pde, scaling(pde))
-    squared = Equation("u_t = div(k*grad(u)) + u^2", k=k)
-    assert not is_linear_but_for_functions(squared, scaling(squared))

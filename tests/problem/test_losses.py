@@ -14,7 +14,6 @@ from pgt.core.errors import InputError
 from pgt.core.unknown import Unknown
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.data.origin import HERE
 from pgt.models.field_model import AbstractFieldModel
 from pgt.models.pgt import PGT
 from pgt.nn.scaling import Scaling
@@ -33,7 +32,6 @@ from pgt.problem.losses import (
     reading_weights,
     take_readings,
     typical_residuals,
-    variance_loss,
 )
 
 POINTS = np.random.default_rng(0).uniform(0, 1, (12, 2))
@@ -74,40 +72,6 @@ def test_rows_vanish_for_an_exact_solution():
             for point in condition.nodes(4):
                 row = condition_rows(truth, condition, scale, Heat(DIFFUSIVITY), jnp.asarray(point))
                 assert np.abs(row).max() < 1e-10
-
-
-class Renamed(Heat):
-    """The heat equation under another name."""
-
-    name: str = eqx.field(static=True)
-
-    def __init__(self, diffusivity: float, name: str):
-        super().__init__(diffusivity)
-        self.name = name
-
-    def residual(self, d):
-        return {self.name: super().residual(d)["heat"]}
-
-
-class Watched(Dirichlet):
-    """A condition whose loss has a name of its own."""
-
-    kind: ClassVar[str] = "wall"
-
-
-@pytest.mark.parametrize("name", [*TAKEN, "wall"])
-def test_a_residual_with_the_name_of_another_term_is_refused(name):
-    domain = Domain(x=(0, 1), t=(0, 1))
-    walls = (Watched("x", u=20.0),)
-
-    def built(pde):
-        return Problem.build(readings(), pde, walls, domain, Scaling.fit(readings(), domain))
-
-    with pytest.raises(InputError, match=f"Renamed: {name} cannot be the name") as error:
-        built(Renamed(DIFFUSIVITY, name=name))
-    assert f"for example {name}_equation" in str(error.value)
-    terms = built(Renamed(DIFFUSIVITY, name=f"{name}_equation")).term_names()
-    assert terms == ("data", f"{name}_equation", "wall")
 
 
 @pytest.mark.parametrize("case", ALL_PDES, ids=lambda case: case.name)
@@ -171,23 +135,6 @@ def test_losses_do_not_depend_on_the_units():
         np.testing.assert_allclose(metres[name], millimetres[name], rtol=1e-4, atol=1e-6)
 
 
-def test_a_source_or_an_offset_does_not_set_the_scale():
-    scaling = Scaling.fit(readings(), Domain(x=(0, 1), t=(0, 1)))
-    plain = typical_residuals(Heat(0.1), scaling)["heat"]
-    assert typical_residuals(Heat(0.1, source="100"), scaling)["heat"] == pytest.approx(
-        plain, rel=0.3
-    )
-    assert typical_residuals(Heat(Unknown(0.1)), scaling)["heat"] == pytest.approx(plain, rel=1e-5)
-
-
-def test_random_fields_outside_an_equations_domain_are_left_out():
-    """log(u) of a negative draw is no number; the scale comes from the other draws."""
-    scaling = Scaling.fit(readings(), Domain(x=(0, 1), t=(0, 1)))
-    scaling = dataclasses.replace(scaling, mean=np.zeros(1, np.float32), origin=HERE)
-    size = typical_residuals(Equation("u_t = 1000*log(u)"), scaling)
-    assert all(100 < s < np.inf for s in size.values())
-
-
 def test_a_box_reading_is_the_average():
     centre, width = np.array([[0.5, 0.5], [0.3, 0.7]]), {"x": 0.4, "t": 0.2}
 
@@ -209,11 +156,6 @@ def test_a_box_reading_is_the_average():
         as_points = reading_rows(polynomial, boxes, scaling)
     np.testing.assert_allclose(as_average, 0, atol=1e-10)
     assert np.abs(as_points).max() > 1e-2
-
-
-def test_point_readings_have_no_averaged_axes():
-    assert averaged_axes(readings()) == ()
-    assert averaged_axes(readings(width={"t": 0.1})) == ("t",)
 
 
 def test_masked_readings_have_no_gradient():
@@ -263,13 +205,6 @@ def constant(observations, uncertain=False):
     return Constant(scaling, uncertain)
 
 
-def test_plain_data_loss_is_the_mean_square():
-    model = constant(readings())
-    misfit = (20.3 - readings().values) / model.scaling.spread
-    loss = data_loss(model, None, readings(), ())
-    assert float(loss) == pytest.approx(float(np.mean(misfit**2)), rel=1e-4)
-
-
 def test_noise_weights():
     """Twice the noise counts a quarter; a reading without a given noise counts one."""
     sigma = np.full((12, 1), 0.1)
@@ -288,28 +223,6 @@ def test_noise_weights():
     assert float(loss) == pytest.approx(
         float(np.sum(weights * misfit**2) / weights.sum()), rel=1e-4
     )
-
-
-def test_likelihood_of_the_variance_head():
-    values = np.asarray(readings().values).copy()
-    values[:4] = np.nan
-    hidden = readings(values)
-    model = constant(hidden, uncertain=True)
-    logs = 0.7 + 0.1 * POINTS[4:, :1]
-    misfit = (20.3 - values[4:]) / model.scaling.spread
-    expected = np.mean(logs + misfit**2 / np.exp(logs))
-    loss = variance_loss(model, None, hidden, ())
-    assert float(loss) == pytest.approx(float(expected), rel=1e-4)
-
-    def slope(name):
-        def of(number):
-            changed = eqx.tree_at(lambda m: getattr(m, name), model, number)
-            return variance_loss(changed, None, hidden, ())
-
-        return float(jax.grad(of)(getattr(model, name)))
-
-    assert slope("log") == pytest.approx(float(np.mean(1 - misfit**2 / np.exp(logs))), rel=1e-4)
-    assert slope("value") == 0.0  # the variance never pulls at the field
 
 
 def test_losses_are_mean_squares_of_the_rows_by_name():
@@ -351,3 +264,37 @@ def test_losses_are_mean_squares_of_the_rows_by_name():
     initial, *walls = (float(np.mean(r**2)) for r in on_faces)
     assert float(terms["ic"]) == pytest.approx(initial, rel=1e-4)
     assert float(terms["bc"]) == pytest.approx(sum(walls), rel=1e-4)
+
+
+class Renamed(Heat):
+    """The heat equation under another name."""
+
+    name: str = eqx.field(static=True)
+
+    def __init__(self, diffusivity: float, name: str):
+        super().__init__(diffusivity)
+        self.name = name
+
+    def residual(self, d):
+        return {self.name: super().residual(d)["heat"]}
+
+
+class Watched(Dirichlet):
+    """A condition whose loss has a name of its own."""
+
+    kind: ClassVar[str] = "wall"
+
+
+@pytest.mark.parametrize("name", [*TAKEN, "wall"])
+def test_a_residual_with_the_name_of_another_term_is_refused(name):
+    domain = Domain(x=(0, 1), t=(0, 1))
+    walls = (Watched("x", u=20.0),)
+
+    def built(pde):
+        return Problem.build(readings(), pde, walls, domain, Scaling.fit(readings(), domain))
+
+    with pytest.raises(InputError, match=f"Renamed: {name} cannot be the name") as error:
+        built(Renamed(DIFFUSIVITY, name=name))
+    assert f"for example {name}_equation" in str(error.value)
+    terms = built(Renamed(DIFFUSIVITY, name=f"{name}_equation")).term_names()
+    assert terms == ("data", f"{name}_equation", "wall")

@@ -2,11 +2,10 @@
 
 from mesh_problems import LINE, heat_readings
 
-from pgt import PINN, Equation, Features, Scaling, Solver, Training
+from pgt import Equation, Features, Scaling, Solver
 from pgt.methods.finished_fit import SOLVED_IN_CLOSED_FORM, SOLVED_ON_MESH
-from pgt.methods.plan import METHODS, method_of
 from pgt.problem.assembly import assemble
-from pgt.reconstruction.candidates import _FIT, fit_task
+from pgt.reconstruction.candidates import fit_task
 
 
 def test_a_model_is_fitted_by_its_own_method():
@@ -18,13 +17,3 @@ def test_a_model_is_fitted_by_its_own_method():
     }
     assert (ends[Solver].stopped, ends[Features].stopped) == (SOLVED_ON_MESH, SOLVED_IN_CLOSED_FORM)
     assert isinstance(ends[Solver].model, Solver)
-
-
-def test_every_method_fits():
-    assert set(_FIT) == set(METHODS)
-
-
-def test_a_network_is_fitted_by_the_steps_that_its_settings_ask_for():
-    network = PINN(Scaling.fit(heat_readings(30), LINE), width=8, layers=2)
-    assert method_of(network, Training()) == "second-order"
-    assert method_of(network, Training(steps=10)) == "first-order"

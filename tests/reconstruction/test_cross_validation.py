@@ -5,9 +5,6 @@ The record of a cross-validation, its errors by hand.
 
 import json
 import sys
-from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,15 +12,8 @@ from typer.testing import CliRunner
 
 import pgt
 from pgt.cli import app
-from pgt.core.errors import InputError
-from pgt.data.splits import blocks, folds
-from pgt.methods.finished_fit import Fit
+from pgt.data.splits import folds
 from pgt.runs.folder import FOLDS
-from pgt.runs.predict import load
-from pgt.uncertainty.held_out import predict_by_process
-from pgt.uncertainty.outcome import Outcome
-
-LINE = pgt.Domain(x=(0, 1))
 
 
 def record(values=(3.0, 4.0, 0.0, np.nan), guess=(3.0, 5.0, 1.0, np.nan), fold=(0, 1, 1, -1)):
@@ -44,35 +34,6 @@ def test_errors_by_hand():
     assert error.relative == pytest.approx(np.sqrt(2) / 5)
     assert error.by_fold == pytest.approx((0.0, 1 / size))
     assert error.spread == pytest.approx(1 / size / np.sqrt(2))
-
-
-def test_a_fold_without_a_reading_of_the_field_has_no_error():
-    error = record(fold=(0, 2, 2, 1)).errors["u"]
-    assert error.by_fold[1] is None
-    assert error.spread == pytest.approx(np.std([error.by_fold[0], error.by_fold[2]], ddof=1))
-    assert record(fold=(0, 0, 0, 1)).errors["u"].spread is None
-
-
-def test_readings_that_are_all_zero_have_no_relative_error():
-    error = record(values=(0.0,) * 4, guess=(2.0,) * 4, fold=(0, 0, 1, 1)).errors["u"]
-    assert (error.rmse, error.relative, error.by_fold, error.spread) == (
-        2.0,
-        None,
-        (None,) * 2,
-        None,
-    )
-
-
-def test_all_readings_judge_beside_interpolation_of_the_others():
-    """On a straight line interpolation from the other folds is nearly exact."""
-    x = np.linspace(0, 1, 12)
-    readings = pgt.Observations.from_arrays({"x": x}, {"u": 2 + 3 * x})
-    found = pgt.CrossValidation(readings, np.ones((12, 1)), np.arange(12) % 3, by="reading")
-    unseen = found.as_held_out(LINE)
-    assert unseen.folds == 3
-    assert unseen.readings is readings
-    np.testing.assert_array_equal(unseen.predictions, found.predictions)
-    np.testing.assert_allclose(unseen.interpolated, readings.values, atol=1e-3)
 
 
 def test_a_record_survives_the_disk(tmp_path):
@@ -112,22 +73,6 @@ def plain():
     return validated(readings())
 
 
-def test_the_model_is_that_of_a_reconstruction(monkeypatch):
-    """Where none is named the one that suits the equation, and where a function is what it builds."""
-    found, seen = readings(), []
-
-    def predicted(self, rows, checkpoint):
-        seen.append(type(self.model).__name__)
-        return np.zeros((len(rows), 1))
-
-    monkeypatch.setattr(module._Fits, "predicted", predicted)
-    pgt.cross_validate(found, pgt.Heat(0.01), DOMAIN, folds=2)
-    pgt.cross_validate(found, pgt.Burgers(0.01), DOMAIN, folds=2)
-    build = partial(pgt.SIREN, pgt.Scaling.fit(found, DOMAIN), width=4, layers=2)
-    pgt.cross_validate(found, pgt.Heat(0.01), DOMAIN, folds=2, model=lambda seed: build(seed=seed))
-    assert seen == ["Solver"] * 4 + ["SIREN"] * 2
-
-
 def test_the_pooled_error_is_that_of_the_fits(plain):
     """By hand: three fits by the front door, asked at points they were not given."""
     found = readings()
@@ -152,44 +97,6 @@ def test_the_pooled_error_is_that_of_the_fits(plain):
     assert error.relative**2 == pytest.approx(np.dot(shares, np.square(error.by_fold)))
 
 
-def test_a_reading_does_not_change_its_own_prediction(plain):
-    """Another value at one place moves the others' predictions, never that of its own fold's fit."""
-    found = readings()
-    values = found.values.copy()
-    values[5] += 3.0
-    changed = validated(replace(found, values=values), model=network(found))
-    same = plain.fold == plain.fold[5]
-    np.testing.assert_array_equal(changed.predictions[same], plain.predictions[same])
-    assert np.abs(changed.predictions[~same] - plain.predictions[~same]).max() > 1e-6
-
-
-def test_hidden_rows_are_in_no_fold_and_folds_can_be_blocks(monkeypatch):
-    found = readings()
-    mask = found.mask.copy()
-    mask[4] = False
-    found = replace(found, mask=mask, values=np.where(mask, found.values, 0.0))
-    asked = []
-
-    def constant(task, **_):
-        asked.append(len(task.problem.observations) + len(task.held_out))
-        return Outcome(Fit(task.model, task.pde, 0.0), None)
-
-    monkeypatch.setattr(module, "fit_task", constant)
-    ones = lambda _, readings: np.ones((len(readings), 1))  # noqa: E731
-    monkeypatch.setattr(module.Evaluation, "predict_readings", ones)
-    by_block = validated(found, replace(BRIEF, hold_out_by="block"))
-    assert by_block.by == "block"
-    assert by_block.fold[4] == -1
-    assert np.isnan(by_block.predictions[4]).all()
-    assert (by_block.fold[mask[:, 0]] >= 0).all()
-    assert by_block.errors["u"].readings == 29
-    groups = blocks(found)[mask[:, 0]]
-    for block in np.unique(groups):
-        assert len(set(by_block.fold[mask[:, 0]][groups == block])) == 1
-    for fold, others in enumerate(asked):
-        assert others == 30 - (by_block.fold == fold).sum()
-
-
 def killed_in_the_second_fit(monkeypatch) -> list:
     """Have the second of all fits interrupted; the list fills with the place of each."""
     real, calls = module.fit_task, []
@@ -202,20 +109,6 @@ def killed_in_the_second_fit(monkeypatch) -> list:
 
     monkeypatch.setattr(module, "fit_task", killed)
     return calls
-
-
-def test_finished_folds_are_remembered_and_belong_to_their_run(plain, tmp_path, monkeypatch):
-    found, calls = readings(), killed_in_the_second_fit(monkeypatch)
-    with pytest.raises(KeyboardInterrupt):
-        validated(found, checkpoint=tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"fold-1.safetensors"}
-    resumed = validated(found, checkpoint=tmp_path)
-    assert [place.name for place in calls] == ["fold-1", "fold-2", "fold-2", "fold-3"]
-    np.testing.assert_array_equal(resumed.predictions, plain.predictions)
-    others: list[dict[str, Any]] = [{"seed": 3}, {"folds": 4}]
-    for other in (*others, {"training": replace(BRIEF, steps=7)}):
-        with pytest.raises(InputError, match="other settings"):
-            validated(found, checkpoint=tmp_path, **other)
 
 
 # ------------------------------------------------------------------------------- command line
@@ -269,42 +162,6 @@ def test_a_killed_run_goes_on_and_ends_the_same(home, monkeypatch):
     for name in ("held_out", "cross_validation", "doubts", "converged"):
         assert one[name] == two[name]
     assert {path.suffix for path in (home / "stopped" / FOLDS).iterdir()} == {".safetensors"}
-
-
-def test_the_numbers_are_those_of_all_readings(home):
-    numbers = json.loads((home / "whole" / "metrics.json").read_text())
-    held, crossed = numbers["held_out"]["u"], numbers["cross_validation"]
-    kept = pgt.CrossValidation.load(home / "whole")
-    assert kept is not None
-    truth = kept.observations.values[:, 0]
-    wrong = np.linalg.norm(kept.predictions[:, 0] - truth) / np.linalg.norm(truth)
-    assert held["readings"] == 30
-    assert held["relative"] == pytest.approx(wrong)
-    assert (crossed["folds"], crossed["by"], len(crossed["fields"]["u"]["by_fold"])) == (
-        3,
-        "reading",
-        3,
-    )
-    assert crossed["fields"]["u"]["spread"] > 0
-    simple = predict_by_process(kept.observations, DOMAIN, groups=kept.fold)[:, 0]
-    expected = np.linalg.norm(simple - truth) / np.linalg.norm(truth)
-    assert held["interpolated_relative"] == pytest.approx(expected)
-    assert len(load(home / "whole").held_out) == 3, "the field is an ordinary fit"
-
-
-def test_the_report_says_so_and_can_be_written_again(home):
-    page = (home / "whole" / "report.html").read_text(encoding="utf-8")
-    assert (
-        "3-fold cross-validation, folds made of single readings: each reading was predicted" in page
-    )
-    assert "u at 30 held-out readings" in page
-    assert page.count('<circle class="dot"') == 30
-    info = command("info", home / "whole")
-    assert "3 folds by reading" in said(info)
-    (home / "whole" / "report.html").unlink()
-    assert command("report", home / "whole").exit_code == 0
-    again = (home / "whole" / "report.html").read_text(encoding="utf-8")
-    assert again.count('<circle class="dot"') == 30
 
 
 def test_folds_that_make_no_sense_are_refused(home):

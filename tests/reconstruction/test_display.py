@@ -1,13 +1,10 @@
 """A result at a glance: a few lines, a figure and a page."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.reconstruction.display import coefficient_texts, equation_text
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 
@@ -34,41 +31,10 @@ def test_a_few_lines_say_what_it_is(result):
     assert "of the spread" in said
 
 
-def test_seconds_are_those_of_all_steps(result):
-    spent = {"seconds": 0.25, "polish_seconds": 7.5}
-    assert ", 7.8 s" in repr(dataclasses.replace(result, record=result.record | spent))
-
-
-def test_a_learnt_coefficient_has_its_interval(result):
-    assert "90\N{NO-BREAK SPACE}%" in coefficient_texts(result)["diffusivity"]
-    assert result.intervals()["diffusivity"].level == 0.9
-    assert result.intervals(0.5)["diffusivity"].level == 0.5
-
-
-def test_an_equation_is_written_in_the_names_of_the_user():
-    assert equation_text(pgt.Heat(0.1, fields="T")) == "Heat: T_t = diffusivity*lap(T) + source"
-    assert equation_text(pgt.Equation("u_t = u_xx")) == "u_t = u_xx"
-    assert len(equation_text(pgt.Equation("u_t = " + "+".join(["u_xx"] * 50)))) == 100
-
-    flow = pgt.ShallowWater(fields=("depth", "ux", "uy"))
-    assert equation_text(flow).startswith(
-        "ShallowWater: depth_t + ux*depth_x + uy*depth_y + depth*(ux_x"
-    )
-    assert equation_text(pgt.Acoustics(1.0)).startswith("Acoustics: density*u_t = -p_x")
-
-
 def test_it_draws_itself_and_writes_its_page(result, tmp_path):
     assert result.plot(x=5, t=4).axes[0].get_xlabel() == "$t$"
     page = result.report(tmp_path / "page.html", x=5, t=4)
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
-
-
-def test_it_is_asked_by_the_names_of_axes(result):
-    by_name = result.at(x=0.5, t=[0.1, 0.2])
-    np.testing.assert_array_equal(by_name.u, result.at([[0.5, 0.1], [0.5, 0.2]]).u)
-    for wrong in ({}, {"points": [[0.5, 0.5]], "x": 0.5}):
-        with pytest.raises(InputError, match="either points, or every axis"):
-            result.at(**wrong)
 
 
 def test_points_outside_are_answered_with_a_warning_and_a_mark(result):
@@ -95,3 +61,11 @@ def test_a_name_that_one_would_guess_is_answered_with_the_right_one(result):
     with pytest.raises(AttributeError, match=r"no attribute 'colour'$"):
         _ = result.colour
     assert not hasattr(result, "__array__")
+
+
+def test_it_is_asked_by_the_names_of_axes(result):
+    by_name = result.at(x=0.5, t=[0.1, 0.2])
+    np.testing.assert_array_equal(by_name.u, result.at([[0.5, 0.1], [0.5, 0.2]]).u)
+    for wrong in ({}, {"points": [[0.5, 0.5]], "x": 0.5}):
+        with pytest.raises(InputError, match="either points, or every axis"):
+            result.at(**wrong)

@@ -7,11 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import pgt
 from pgt.reconstruction.display import coefficient_texts
-from pgt.reconstruction.estimates import _stretches_text, function_grids, known_intervals
 from pgt.uncertainty.intervals import intervals
 
 TIMES = np.random.default_rng(0).uniform(0, 4, 30)
@@ -32,6 +30,7 @@ def result():
     return fitted()
 
 
+@pytest.mark.slow
 def test_a_network_that_was_polished_has_the_interval_of_its_posterior(result):
     assert result.members is None
     found = result.intervals(0.8)["r"]
@@ -41,14 +40,6 @@ def test_a_network_that_was_polished_has_the_interval_of_its_posterior(result):
     assert "between" in coefficient_texts(result)["r"]
 
 
-def test_where_nothing_is_known_the_value_stands_alone(result):
-    bare = replace(result, record=dict(result.record) | {"learned_coefficients": {}})
-    assert known_intervals(bare) == {}
-    assert "between" not in coefficient_texts(bare)["r"]
-    with pytest.raises(pgt.InputError, match="error_bars"):
-        bare.intervals()
-
-
 def test_terms_that_are_gone_are_doubted_and_the_fit_is_not_to_be_trusted(result):
     """The field of the true rate, and an equation that has lost it."""
     gone = pgt.Equation("u_t = r*u*(1 - u/2)", r=pgt.Unknown(1e-9, positive=True))
@@ -56,53 +47,3 @@ def test_terms_that_are_gone_are_doubted_and_the_fit_is_not_to_be_trusted(result
     assert {"unidentified_coefficient", "large_residual"} <= set(verdict.kinds)
     assert verdict.exit_code == 4
     assert "unidentified_coefficient" not in result.verdict().kinds
-
-
-def test_residuals_are_judged_by_the_coefficients_that_were_learnt(result):
-    """Not by r u² of a first guess a thousand times too large, beside which all of them are small."""
-    wild = fitted(pgt.Equation("u_t = r*u*(1 - u/2)", r=pgt.Unknown(1e3, positive=True)))
-    assert wild.record["first_guesses"]["r"] == pytest.approx(1e3, rel=1e-4)
-    assert wild.parameters["r"] == pytest.approx(1.5, rel=1e-3)
-    near, found = (r.record["typical_residuals"]["equation"] for r in (result, wild))
-    assert found == pytest.approx(near, rel=1e-3)
-
-
-SQUARE = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 4))
-PDE = pgt.Equation(
-    "u_t = div(k*grad(u)) + q",
-    k=pgt.UnknownFunction("x", "y", positive=True), q=pgt.UnknownFunction("t"),
-)  # fmt: skip
-
-
-def grid(names, quantiles, **axes):
-    """As a result answers: x + 10 t, with a standard deviation."""
-    positions = {a: n if isinstance(n, list) else np.linspace(0, 1, n) for a, n in axes.items()}
-    shape = {a: len(p) for a, p in positions.items()}
-    table = xr.Dataset(coords=positions)
-    values = (table.x + 10 * table.t).broadcast_like(
-        xr.DataArray(np.zeros(tuple(shape.values())), dims=tuple(shape))
-    )
-    return xr.Dataset({names[0]: values, f"{names[0]}_std": 0 * values}, attrs={"seed": 0})
-
-
-def test_each_over_its_own_coordinates_in_the_middle_of_the_others():
-    found = function_grids(PDE, SQUARE, grid, {"x": 3, "y": 2, "t": 5})
-    assert set(found.k.dims) == {"x", "y"}
-    assert found.q.dims == ("t",)
-    assert {"k_std", "q_std"} <= set(found)
-    np.testing.assert_allclose(found.k.isel(y=0), found.x + 10 * 2.0)
-    np.testing.assert_allclose(found.q, 1.0 + 10 * found.t)
-
-
-def test_there_must_be_one():
-    with pytest.raises(pgt.InputError, match="has no unknown function"):
-        function_grids(pgt.Heat(0.1), SQUARE, grid, {})
-
-
-def test_stretches_that_are_vague_are_named():
-    along = xr.DataArray(np.linspace(0, 1, 6), dims="t", name="t")
-    vague = np.array([True, False, False, False, True, True])
-    assert _stretches_text(along, vague) == "t at 0 and from 0.8 to 1"
-    assert (
-        _stretches_text(along, np.zeros(6, bool)) == _stretches_text(along, np.ones(6, bool)) == ""
-    )

@@ -59,12 +59,6 @@ def test_residuals_are_those_at_points(fitted, monkeypatch):
     assert_same(found, fitted.residual(**AXES))
 
 
-def test_no_point_is_asked_by_itself(fitted, monkeypatch):
-    monkeypatch.setattr(evaluation.Evaluation, "_evaluate", lambda *arguments: pytest.fail("asked"))
-    assert fitted.grid(x=3, y=2, t=2).u.shape == (2, 2, 3)
-    assert fitted.residual(x=3, y=2, t=2).sizes == {"t": 2, "y": 2, "x": 3}
-
-
 def test_what_is_no_sum_of_sines_is_asked_at_points(fitted):
     network = pgt.PINN(fitted.model.scaling, width=4, layers=1)
     assert network.on_grid([np.zeros(2)] * 3) is None

@@ -45,25 +45,6 @@ def test_what_is_conducted_in_is_conducted_out(ring):
     assert float(half.flux) == pytest.approx(-np.pi / LOG, rel=2e-3)
 
 
-def test_corners_and_the_ends_of_a_part_are_where_they_are(ring):
-    # 3x² − 3y² and −6xy are the slopes of a harmonic field, which flow in as much as out
-    gable = pgt.shapes.Polygon([(0, 0), (2, 0), (2.3, 1), (1.1, 0.7), (0.4, 1.6)], name="gable")
-    domain = pgt.Domain(x=(0, 2.3), y=(0, 1.6), shape=gable)
-    on = Integrals(replace(ring.evaluation, domain=domain))
-    walls = on._wall("gable")
-    x, y = walls.places.T
-    slopes = np.column_stack([3 * x**2 - 3 * y**2, -6 * x * y])
-    across = np.sum(slopes * walls.normals, axis=1)
-    assert abs(np.sum(walls.weight * across)) < 1e-6 * np.sum(walls.weight * np.abs(across))
-    rim = Integrals(ring.evaluation)._wall("outer")
-    x, y = rim.places.T
-    curved = np.sum(rim.weight * (np.exp(x) * np.cos(y) * rim.normals[:, 0]))
-    curved -= np.sum(rim.weight * (np.exp(x) * np.sin(y) * rim.normals[:, 1]))
-    assert abs(curved) < 1e-12
-    floor = on._wall("gable", where="y < 1e-9 and x > 1.2345")
-    assert np.sum(floor.weight) == pytest.approx(2 - 1.2345, rel=1e-6)
-
-
 def test_the_total_is_that_of_the_exact_field(ring):
     # ∫ r log r dr from 0.5 to 1
     exact = 2 * np.pi * (-0.25 - (0.125 * LOG - 0.0625)) / LOG
@@ -89,13 +70,6 @@ def test_the_bar_of_a_total_counts_what_is_wrong_with_the_sum(monkeypatch, ring)
     assert 1e-7 < wrong < 2 * float(found.total_std) < 1e-4
 
 
-def test_values_on_a_wall_come_with_normals_and_slopes(ring):
-    on = ring.integrals.values("inner")
-    assert on.u.to_numpy() == pytest.approx(1.0, abs=1e-3)
-    assert on.u_n.to_numpy() == pytest.approx(-1 / (0.5 * LOG), rel=1e-2)
-    assert np.hypot(on.n_x, on.n_y).to_numpy() == pytest.approx(1.0)
-
-
 def test_a_grid_is_masked_outside_the_shape(ring):
     field = ring.grid(x=20, y=20)
     outside = np.hypot(*np.meshgrid(field.x, field.y))
@@ -103,26 +77,6 @@ def test_a_grid_is_masked_outside_the_shape(ring):
     assert (np.isfinite(field.u) == inside).all()
     assert (field["mask"] == inside).all()
     assert list(field.data_vars) == ["u", "u_std", *[n for n in field.data_vars if "q" in str(n)]]
-
-
-def test_points_outside_the_shape_have_no_value(ring):
-    found = ring.at({"x": [0.7, 0.1, 0.9], "y": [0.0, 0.1, 0.9]})
-    assert np.isfinite(found.u).to_numpy().tolist() == [True, False, False]
-    assert found["mask"].to_numpy().tolist() == [1, 0, 0]
-    assert np.isnan(ring.residual({"x": [0.1], "y": [0.1]}).to_array()).all()
-
-
-def test_a_result_with_a_shape_is_read_back_and_written(ring, tmp_path):
-    ring.save(tmp_path)
-    again = pgt.Reconstruction.load(tmp_path)
-    assert again.domain == RING
-    again.grid(x=5, y=5).pipe(pgt.io.write_field, tmp_path / "field.nc")
-    assert "mask" in pgt.io.read_field(tmp_path / "field.nc").coords
-
-
-def test_places_to_measure_next_are_inside(ring):
-    found = ring.suggest_sensors(3)
-    assert RING.contains(np.column_stack([found.x, found.y])).all()
 
 
 # ------------------------------------------------------------------------------ flows
@@ -168,43 +122,6 @@ def test_force_of_pressure_and_friction(flow):
     assert force.fx.to_numpy() == pytest.approx((1 + 0.2) * area, rel=1e-4)
     assert force.fy.to_numpy() == pytest.approx(0, abs=1e-6)
     assert float(flow.force("hole", viscosity=0.0, t=0.0).fx) == pytest.approx(area, rel=1e-4)
-
-
-@pytest.fixture
-def rod(monkeypatch):
-    """u = x² over a rod, for an hour, as if it had been fitted."""
-    noon, one = "2024-05-01T12:00", "2024-05-01T13:00"
-    domain = pgt.Domain(x=(0, 2), t=(noon, one))
-
-    def each(self, names, points):
-        values = {"u": points[:, 0] ** 2, "u_x": 2 * points[:, 0]}
-        return {name: values[name][None] for name in names}
-
-    monkeypatch.setattr(Evaluation, "evaluate_by_member", each)
-    return asked(domain, pgt.Heat(0.1))
-
-
-def test_heat_leaves_a_rod_at_its_ends(rod):
-    upper = rod.flux(axis="x", side="upper", coefficient=3.0, t="2024-05-01T12:30")
-    assert float(upper.flux) == pytest.approx(-12.0)
-    assert float(rod.flux(axis="x", t="2024-05-01T12:30").flux) == pytest.approx(-4.0)
-    on = rod.values(axis="x", t="2024-05-01T12:30")
-    assert on.u_n.to_numpy().tolist() == [0.0, 4.0]
-    assert on.n_x.to_numpy().tolist() == [-1.0, 1.0]
-
-
-def test_instants_may_be_dates_and_are_dates_in_the_answer(rod):
-    found = rod.total(t=["2024-05-01T12:15", "2024-05-01T12:30"])
-    assert found.t.to_numpy().astype("datetime64[m]").astype(str).tolist() == [
-        "2024-05-01T12:15", "2024-05-01T12:30",
-    ]  # fmt: skip
-    assert rod.total().t.dtype.kind == "M"
-    with pytest.warns(pgt.DoubtWarning, match="lies outside Domain"):
-        rod.total(t="2024-05-02")
-    with pytest.raises(InputError, match="'soon' is not a number"):
-        rod.total(t="soon")
-    with pytest.raises(InputError, match="write an instant, or a list"):
-        rod.total(t=[[0.0]])
 
 
 def test_what_cannot_be_integrated_is_refused(ring, flow):

@@ -14,19 +14,13 @@ from pgt.methods.finished_fit import COEFFICIENT_NOT_AT_REST, Fit
 from pgt.methods.first_order.training_loop import _untrained
 from pgt.methods.plan import MIN_ERROR_FOR_LARGER, ROUNDING, choose
 from pgt.nn.trees import cast
-from pgt.problem.assembly import assemble
 from pgt.reconstruction import race
-from pgt.reconstruction.candidates import fit_task
 from pgt.reconstruction.race import (
     NOT_CONVERGED,
-    WORSE_THAN_INTERPOLATION,
     equation_residual,
     is_better,
     is_noise,
-    is_worse_than_interpolation,
-    score,
     why_next,
-    with_seconds_left,
 )
 from pgt.uncertainty.outcome import Outcome
 
@@ -62,69 +56,6 @@ def test_a_model_or_method_that_the_user_named_is_the_only_candidate():
         plan = choose(READINGS, EQUATION, DOMAIN, **named)
         assert len(plan.candidates) == 1
         assert not plan.first.has_fallback
-
-
-def test_the_next_candidate_has_the_time_that_is_left():
-    rival = PLAN.task(1)
-    assert isinstance(rival.model, pgt.PINN)
-    assert len(rival.problem.observations) + len(rival.held_out) == len(READINGS)
-    for spent, share, left in ((10.0, 1.0, 18.5), (10.0, 0.6, 11.1), (40.0, 1.0, 1.5)):
-        polish = with_seconds_left(rival, spent, share).training.polish
-        assert polish
-        assert polish.seconds == pytest.approx(left)
-    unlimited = dataclasses.replace(rival, training=pgt.Training())
-    assert with_seconds_left(unlimited, 10.0) is unlimited
-
-
-def test_training_and_polish_share_the_time_that_is_left():
-    training = pgt.Training(seconds=6.0, polish=pgt.Polish(seconds=4.0))
-    task = with_seconds_left(dataclasses.replace(TASK, training=training), 4.5)
-    assert task.training.seconds == pytest.approx(3.0)
-    assert task.training.polish
-    assert task.training.polish.seconds == pytest.approx(2.0)
-    assert task.requested_training is training
-
-
-def holding_out(count):
-    """A rival that was not shown so many readings."""
-    rows = np.arange(count)
-    return dataclasses.replace(TASK, held_out=READINGS.take(rows), rows_held_out=rows)
-
-
-def test_it_must_predict_better_than_chance_explains():
-    eight, many = holding_out(8), holding_out(len(READINGS))
-    assert is_better(missing_by(0.4), eight, missing_by(1.0), TASK)
-    assert not is_better(missing_by(0.6), eight, missing_by(1.0), TASK)  # 1 - 2/√16 = 0.5
-    assert is_better(missing_by(0.6), many, missing_by(1.0), TASK)
-    assert not is_better(missing_by(None), eight, missing_by(1.0), TASK)
-
-
-def test_sines_are_asked_about_the_readings_that_the_network_was_not_shown():
-    asked = []
-    sines = dataclasses.replace(
-        missing_by(1.0), held_out_error_without=lambda rows: asked.append(rows) or 0.1
-    )
-    assert not is_better(missing_by(0.3), holding_out(40), sines, TASK)
-    assert is_better(missing_by(0.03), holding_out(40), sines, TASK)
-    np.testing.assert_array_equal(asked[0], np.arange(40))
-
-
-def test_what_sines_say_of_these_is_what_a_fit_of_the_others_says():
-    noisy = pgt.sample(pgt.datasets.heat(), n=80, noise=0.1)
-    scaling = pgt.Scaling.fit(noisy, DOMAIN)
-    build = pgt.Features(scaling, count=60, band=(10.0, 3.0))
-
-    def sines(**settings):
-        training = pgt.Training(seconds=30.0, **settings)
-        return assemble(noisy, EQUATION, DOMAIN, model=build, training=training)
-
-    without = fit_task(sines()).held_out_error_without
-    others = sines(hold_out=0.1)
-    assert without is not None
-    assert others.rows_held_out is not None
-    found = fit_task(others)
-    assert found.held_out_error_without is None  # its own error is that of the same readings
-    assert without(others.rows_held_out) == pytest.approx(found.held_out_error, rel=0.2)
 
 
 # ------------------------------------------------------------------- after a small network
@@ -167,23 +98,6 @@ def test_without_seconds_a_candidate_that_takes_long_has_to_be_worth_it():
     assert why(free, missing_by(0.1, free.first))
 
 
-def test_the_larger_network_holds_out_the_same_readings():
-    plan = small()
-    task, rival = plan.first, plan.task(1)
-    assert isinstance(rival.model, pgt.SIREN)
-    assert isinstance(rival.training.sampler, pgt.training.Sobol)
-    assert not rival.has_fallback
-    np.testing.assert_array_equal(rival.rows_held_out, task.rows_held_out)
-
-
-def test_with_few_seconds_a_wider_small_network_follows():
-    plan = small(training=pgt.Training(seconds=60.0))
-    first, second = (plan.task(k).model for k in range(2))
-    assert isinstance(second, pgt.PINN)
-    widths = [max(leaf.shape[0] for leaf in jax.tree.leaves(m.tunable())) for m in (first, second)]
-    assert widths[1] > 1.3 * widths[0]
-
-
 def noisy_task(noise):
     """A task whose network predicts the readings up to noise of such a size."""
     task = small().first
@@ -213,21 +127,6 @@ def test_a_misfit_like_noise_ends_the_race():
     assert not is_noise(missing_by(0.3 / spread, task), dataclasses.replace(task, problem=broken))
 
 
-def test_where_interpolation_is_better_the_next_candidate_is_fitted():
-    plan = small()
-    poor = missing_by(1.0, plan.first)
-    assert is_worse_than_interpolation(poor, plan.first)
-    assert why(plan, poor) == WORSE_THAN_INTERPOLATION
-
-
-def test_the_residual_of_the_equation_counts():
-    readings = WAVES.aligned(("u", "v"))
-    equation = pgt.Equation("u_t = 0.01*v_x", "v = u_x")
-    task = plan_without_solver(readings, equation, DOMAIN, method="second-order").first
-    untrained = missing_by(0.1, task)
-    assert score(untrained, task) == np.hypot(0.1, equation_residual(untrained, task)) > 0.1
-
-
 def test_an_answer_that_violates_the_equation_does_not_replace_one_that_fulfills_it():
     plan = small()
     task = plan.first
@@ -241,18 +140,6 @@ def test_an_answer_that_violates_the_equation_does_not_replace_one_that_fulfills
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(race, "equation_residual", lambda outcome, task: residuals[id(outcome)])
         assert not is_better(follows_readings, task, fulfills, task)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"error_bars": pgt.Posterior()},
-        {"training": pgt.Training(polish=pgt.Polish(iterations=5))},
-        {"training": pgt.Training(steps=10)},
-    ],
-)
-def test_whoever_asks_for_a_posterior_or_names_the_steps_gets_no_other_network(changes):
-    assert len(small(**changes).candidates) == 1
 
 
 @pytest.mark.usefixtures("fulfilled")
@@ -302,18 +189,3 @@ def test_unknown_coefficients_are_fitted_through_the_solution():
     equation = pgt.Equation("u_t = -k*u", k=pgt.Unknown(0.2, positive=True))
     result = pgt.reconstruct(readings, equation, pgt.Domain(t=(0, 2)), method="solver")
     assert result.parameters["k"] == pytest.approx(0.7, abs=1e-4)
-
-
-def test_a_local_optimum_that_interpolation_beats_is_left_to_another_model():
-    """From a diffusivity sixty times too small, the solver comes to rest far from the readings."""
-    random = np.random.default_rng(4)
-    x, t = (a.ravel() for a in np.meshgrid(np.linspace(0, 1, 7), np.linspace(0, 1, 20)))
-    modes = ((1, 1.0, 0.0), (2, 0.4, 0.5))
-    u = sum(
-        a * np.exp(-0.25 * (k * np.pi) ** 2 * t) * np.sin(k * np.pi * x + b) for k, a, b in modes
-    )
-    readings = {"x": x, "t": t, "u": u + 0.01 * random.standard_normal(len(x))}
-    equation = pgt.Heat(pgt.Unknown(0.25 / 60, positive=True))
-    result = pgt.reconstruct(readings, equation, pgt.Domain(x=(0, 1), t=(0, 1)))
-    assert result.parameters["diffusivity"] == pytest.approx(0.25, rel=0.1)
-    assert [one["outcome"] for one in result.summary["plan"]][1] == "kept"

@@ -1,11 +1,8 @@
 """The result: shapes, names, units, derived quantities, coefficients, and a file and back."""
 
-from dataclasses import replace
-
 import jax
 import numpy as np
 import pytest
-import wavy_result
 import xarray as xr
 
 import pgt
@@ -14,7 +11,7 @@ from pgt.nn.scaling import Scaling
 from pgt.physics import Heat, NavierStokes2D
 from pgt.problem.checkpoint import TRAINING_FILE
 from pgt.reconstruction import evaluation
-from pgt.reconstruction.result import FILE, Reconstruction, load_stored
+from pgt.reconstruction.result import FILE, Reconstruction
 
 DOMAIN = pgt.Domain(x=(0, 2), y=(0, 1), t=(0, 3), units={"t": "s"})
 UNITS = {"x": "m", "y": "m", "u": "m s-1", "v": "m s-1"}
@@ -64,21 +61,6 @@ def test_a_grid_is_written_in_parts(flow, tmp_path, monkeypatch, values):
     np.testing.assert_array_equal(found.outside, whole.outside)
 
 
-def test_a_profile_is_written_to_zarr(flow, tmp_path, capsys):
-    whole = flow.grid(x=5, y=3, at={"t": 0.5})
-    path = flow.to_zarr(tmp_path / "field.zarr", x=5, y=3, at={"t": 0.5}, progress=True)
-    assert "100 %" in capsys.readouterr().err
-    xr.testing.assert_allclose(xr.open_zarr(path).load(), whole, atol=1e-6)
-    with pytest.raises(pgt.InputError, match=r"must end in \.zarr"):
-        flow.to_zarr(tmp_path / "field.nc")
-
-
-def test_what_a_user_looks_through_has_no_internals(flow):
-    shown = {name for name in dir(flow) if not name.startswith("_")}
-    assert {"at", "grid", "to_zarr", "parameters", "summary", "field_error"} <= shown
-    assert not shown & {"record", "members", "evaluation", "evidence"}
-
-
 def test_grid(flow):
     grid = flow.grid(x=4, y=[0.25, 0.5], t=3)
     assert grid.u.dims == ("t", "y", "x")
@@ -99,14 +81,6 @@ def test_units_and_provenance(flow):
     assert grid.attrs["equation"] == "NavierStokes2D"
     assert grid.attrs["seed"] == 3
     assert "held_out_error" not in grid.attrs  # None cannot be written to NetCDF
-
-
-def test_chunks_do_not_show(flow, monkeypatch):
-    names = ["u", "v_y"]
-    whole = flow.grid(names, x=5, y=3, t=3)
-    for size in (7, 45, 64):
-        monkeypatch.setattr(evaluation, "CHUNK", size)
-        xr.testing.assert_allclose(flow.grid(names, x=5, y=3, t=3), whole, rtol=1e-5, atol=1e-6)
 
 
 def test_derived_quantities_against_numpy(flow):
@@ -161,45 +135,6 @@ def test_readings_are_predicted_as_they_were_taken(flow):
     ).misfits()
     np.testing.assert_allclose(table["predicted"].iloc[-2:], over_box[:, 1])
     assert flow.predict_readings(at_points.take(np.zeros(0, int))).shape == (0, 3)
-
-
-def test_members_are_asked_one_by_one_or_for_their_mean():
-    result = wavy_result.result_with()
-    each = result.predict_readings(result.held_out, members=True)
-    assert each.shape == (6, 200, 3)
-    said = result.predict_readings(result.held_out)
-    np.testing.assert_allclose(said, each.mean(axis=0))
-    at = result.at(result.held_out.points)
-    np.testing.assert_allclose(said[:, 0], at.u, rtol=1e-5, atol=1e-6)
-    assert result.predict_readings(result.held_out.take(np.zeros(0, int)), members=True).shape == (
-        6,
-        0,
-        3,
-    )
-
-
-def test_the_verdict_is_on_the_field_that_is_given():
-    """With members that is their mean, not the first of them."""
-    result = wavy_result.result_with()
-    truth = np.asarray(result.held_out.values)[:, 0]
-    wrong = result.at(result.held_out.points).u.to_numpy() - truth
-    errors = result.verdict().held_out
-    assert set(errors) == {"u", "v"}
-    assert errors["u"].rmse == pytest.approx(np.sqrt(np.mean(wrong**2)), rel=1e-5)
-    assert errors["u"].interpolated_relative > 0
-
-
-def test_a_hidden_pressure_is_doubted(flow):
-    verdict = flow.verdict()
-    assert set(verdict.held_out) == {"u", "v"}
-    (doubt,) = [doubt for doubt in flow.doubts if doubt.kind == "undetermined_field"]
-    assert "p was never measured" in doubt.sentence
-    assert "function of time" in doubt.sentence
-    fixed = dict(flow.record) | {"fixed_fields": ["p"]}
-    known = Reconstruction(
-        flow.model, flow.pde, flow.observations, flow.held_out, fixed, flow.domain
-    )
-    assert "undetermined_field" not in known.verdict().kinds
 
 
 @pytest.mark.parametrize(
@@ -295,12 +230,6 @@ def test_a_polished_fit_survives_a_file_to_the_last_digit(fitted, tmp_path):
     assert not jax.config.jax_enable_x64
 
 
-def test_a_fit_without_a_check_has_an_empty_history(fitted):
-    none = replace(fitted, record={"history": {}, "seed": 0})
-    assert none.history.sizes["step"] == 0
-    assert none.summary == {"seed": 0}
-
-
 def test_a_checkpoint_is_no_result(tmp_path):
     serialise.save(tmp_path, TRAINING_FILE, {"layout": 3, "arrays": [np.zeros(2)]})
     with pytest.raises(pgt.InputError, match=r"holds a checkpoint.*--resume"):
@@ -309,8 +238,3 @@ def test_a_checkpoint_is_no_result(tmp_path):
         (tmp_path / f"{TRAINING_FILE}.{end}").rename(tmp_path / f"{FILE}.{end}")
     with pytest.raises(pgt.InputError, match=r"holds a dict, not a Reconstruction"):
         pgt.Reconstruction.load(tmp_path)
-
-
-def test_what_is_of_the_kind_is_loaded(tmp_path):
-    serialise.save(tmp_path, "state", (1, 2))
-    assert load_stored(tmp_path, "state", tuple) == (1, 2)

@@ -5,7 +5,6 @@ import pytest
 from mesh_problems import LINE, decay, heat_readings
 
 import pgt
-from pgt.methods.plan import choose
 
 HEAT = "u_t = 0.1*u_xx"
 CONDITIONS = (pgt.Initial(u="sin(pi*x)"), pgt.Dirichlet("x", u=0.0))
@@ -32,24 +31,12 @@ def test_a_solution_is_a_result_like_any_other(tmp_path):
     assert result.report(tmp_path / "report.html").exists()
 
 
-def test_a_finer_tolerance_is_reached():
-    result = pgt.solve(HEAT, LINE, CONDITIONS, tolerance=1e-9, progress=False)
-    assert error_of(result) < 2e-9
-
-
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_few_readings_judge_what_conditions_determine(count):
     readings = heat_readings(count, noise=0.0) if count else None
     result = pgt.reconstruct(readings, HEAT, LINE, CONDITIONS, progress=False)
     assert error_of(result) < 1e-6
     assert len(result.observations) == count
-
-
-def test_one_reading_tells_a_coefficient():
-    pde = pgt.Equation("u_t = D*u_xx", D=pgt.Unknown(1.0, positive=True))
-    readings = heat_readings(1, noise=0.0)
-    result = pgt.reconstruct(readings, pde, LINE, CONDITIONS, progress=False)
-    assert result.parameters["D"] == pytest.approx(0.1, rel=1e-3)
 
 
 def test_what_is_not_determined_is_refused():
@@ -65,7 +52,13 @@ def test_what_is_not_determined_is_refused():
         pgt.reconstruct(None, HEAT, LINE, CONDITIONS, error_bars=pgt.Posterior(samples=4))
 
 
-def test_the_solver_is_the_default_also_where_conditions_are_given():
-    pde = pgt.Equation("u_t = D*u_xx", D=pgt.Unknown(1.0, positive=True))
-    plan = choose(heat_readings(), pde, LINE, CONDITIONS)
-    assert plan.described()[0]["model"] == "Solver"
+def test_readings_with_a_large_mean_judge_a_solution_in_their_own_units():
+    readings = heat_readings(noise=0.01)
+    raised = pgt.Observations.from_arrays(
+        {"x": np.asarray(readings.points)[:, 0], "t": np.asarray(readings.points)[:, 1]},
+        {"u": 1e4 + np.asarray(readings.values)[:, 0]},
+    )
+    conditions = (pgt.Initial(u="10000 + sin(pi*x)"), pgt.Dirichlet("x", u=1e4))
+    result = pgt.reconstruct(raised, pgt.Heat(0.1), LINE, conditions, progress=False)
+    assert result.record["plan"][0]["outcome"] == "kept"
+    assert result.verdict().held_out["u"].rmse == pytest.approx(0.01, rel=0.3)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import wavy_result
 
@@ -14,15 +13,6 @@ from pgt.reconstruction.verdict_evidence import evidence_of
 @pytest.fixture
 def result():
     return wavy_result.result_with()
-
-
-def test_readings_stand_beside_what_the_field_says_of_them(result):
-    found = evidence_of(result)
-    np.testing.assert_allclose(found.judged.predictions, result.predict_readings(result.held_out))
-    assert set(found.values) == set(result.pde.fields)
-    assert len(found.values["u"]) == len(result.observations) + len(result.held_out)
-    assert set(found.free_fields) == {"p"}
-    assert found.likelihood == "gauss"
 
 
 def test_what_the_record_knows_is_told(result):

@@ -17,11 +17,6 @@ from pgt.report import Tables, write_report
 from pgt.report.page import page
 
 
-def test_a_sound_fit_raises_no_doubt():
-    assert cases.heat().verdict.doubts == ()
-    assert "Nothing in these numbers gives cause for doubt" in text_of(cases.heat())
-
-
 def test_the_verdict_is_printed_as_it_is():
     """Whatever stands in it: the report decides nothing."""
     doubts = (Doubt("large_error", "It is too warm."), Doubt("far_readings", "One is far & away."))
@@ -29,7 +24,7 @@ def test_the_verdict_is_printed_as_it_is():
     for converged, answer, card in (
         (True, "Yes. So it is.", "converged yes"),
         (False, "No. So it is.", "converged no"),
-        (None, "Cannot be told. So it is.", "converged not known"),
+        (None, "Unknown. So it is.", "converged not known"),
     ):
         verdict = Verdict(converged, "So it is.", errors, doubts)
         text = text_of(replace(cases.heat(), verdict=verdict))
@@ -105,13 +100,6 @@ def test_nothing_is_fetched():
     assert "default-src 'none'" in re.findall(r'content="([^"]*)"', text)[0]
     assert policy
     assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
-
-
-def test_links_lead_somewhere():
-    read = Reader(page(cases.wake()))
-    ids = [value for name, value in read.attributes if name == "id"]
-    assert len(ids) == len(set(ids))
-    assert {v[1:] for n, v in read.attributes if n == "href" and v} <= set(ids)
 
 
 def test_writing_is_all_or_nothing(tmp_path):

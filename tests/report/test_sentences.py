@@ -10,9 +10,7 @@ from page_reader import text_of
 
 from pgt.core.doubt import HeldOutError
 from pgt.core.errors import InputError
-from pgt.core.numbers import number
-from pgt.core.stage import Stage
-from pgt.report.sentences import beside_interpolation, how_it_ended
+from pgt.report.sentences import beside_interpolation
 from pgt.uncertainty.held_out import HeldOutPredictions
 
 
@@ -24,15 +22,6 @@ def test_it_says_what_was_measured_and_inferred():
     assert "viscosity 0.0101 0.0097 to 0.0105" in text
     assert 'name = "navier-stokes-2d"' in text
     assert "never measured" not in text_of(cases.heat())
-
-
-def test_ranges_and_errors_carry_their_units():
-    data = cases.heat()
-    read = np.concatenate([data.fitted.values, data.held_out.values])
-    error = np.sqrt(np.mean((data.readings.predictions - data.held_out.values) ** 2))
-    text = text_of(data)
-    assert f"{number(read.min())} to {number(read.max())} K" in text
-    assert f"u 12 {number(error)} K" in text
 
 
 def test_it_says_which_readings_are_the_judges():
@@ -53,15 +42,6 @@ def test_it_says_which_readings_are_the_judges():
     assert "u at 108 held-out readings" in text_of(crossed)
     with pytest.raises(InputError, match="predictions"):
         replace(crossed.readings, predictions=guess[:3])
-
-
-def test_why_a_fit_ended_is_said_of_its_last_stage():
-    first = Stage("Gauss-Newton", (2.0, 1.0), 1.0, "noise")
-    last = Stage("under a prior", (3.0, 2.0, 1.0), 1.0, "seconds")
-    summary = {"stages": [first.plain, last.plain], "stopped": "budget spent"}
-    assert how_it_ended(summary) == "under a prior ended after 2 iterations: the time is used up."
-    assert "solved" in how_it_ended({"stopped": "solved in closed form", "stages": []})
-    assert how_it_ended({}) == ""
 
 
 @pytest.mark.parametrize(

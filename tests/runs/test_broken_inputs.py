@@ -142,13 +142,6 @@ def test_output_that_is_a_file(tmp_path):
     refuse(tmp_path, "cannot write to", "out", "-o")
 
 
-def test_output_below_a_file(tmp_path):
-    (tmp_path / "file").write_text("mine")
-    with pytest.raises(NotADirectoryError):
-        (tmp_path / "file" / "out").stat()
-    refuse(tmp_path, "cannot write to", "Not a directory", "-o", output="file/out")
-
-
 def test_output_that_may_not_be_written(tmp_path, monkeypatch):
     def denied(*_, **__):
         raise PermissionError(errno.EACCES, "Permission denied")
@@ -163,10 +156,6 @@ def test_a_full_disk(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "write_text", full)
     refuse(tmp_path, "out/run.toml: No space left on device", "make room")
-
-
-def test_nothing_to_resume(tmp_path):
-    refuse(tmp_path, "holds no run to resume", words=("--resume",))
 
 
 def test_a_real_process_prints_one_message_and_leaves_nothing(tmp_path):

@@ -1,12 +1,10 @@
 """From a CSV to a folder without writing Python: the commands, in the order a user meets them."""
 
-import dataclasses
 import errno
 import functools
 import json
 import shutil
 from collections import Counter
-from html import escape
 
 import numpy as np
 import pytest
@@ -15,13 +13,9 @@ from typer.testing import CliRunner
 
 import pgt
 from pgt.cli import app
-from pgt.config import load_run
-from pgt.config.parts import Parts
-from pgt.core.attempts import Attempts
 from pgt.core.folder_lock import lock_folder
 from pgt.core.manifest import NAME, read_manifest
 from pgt.data import Domain, Observations
-from pgt.methods.history import History
 from pgt.runs import fit as fitting
 from pgt.runs.folder import METRICS, RUN_FILE
 from pgt.runs.predict import load
@@ -105,25 +99,6 @@ def test_the_verdict_is_that_of_the_held_out_readings(folder):
     assert result.doubts == verdict.doubts
 
 
-def test_one_verdict_everywhere(folder):
-    """In the numbers, in the page, on the terminal and in the exit code."""
-    verdict = load(folder / "out").verdict()
-    numbers = json.loads((folder / "out" / "metrics.json").read_text())
-    page = (folder / "out" / "report.html").read_text(encoding="utf-8")
-    said, code = (folder / "said.txt").read_text(), int((folder / "code.txt").read_text())
-    assert numbers["converged"] == (verdict.converged is not False)
-    assert code == (3 if verdict.converged is False else 0)
-    assert numbers["doubts"] == [doubt.sentence for doubt in verdict.doubts]
-    assert numbers["doubt_kinds"] == list(verdict.kinds)
-    assert numbers["reason"] == verdict.reason
-    assert escape(verdict.reason) in page
-    assert ("The fit has not converged" in page) == ("not_converged" in verdict.kinds)
-    for doubt in verdict.doubts:
-        assert escape(doubt.sentence) in page
-        assert f"Note: {' '.join(doubt.sentence.split())}" in said
-    assert ("the fit did not converge" in said) == (code == 3)
-
-
 @pytest.fixture
 def built(monkeypatch):
     """How often each of what a run is made of is built."""
@@ -185,19 +160,6 @@ def test_predict_on_a_grid_and_at_points(folder):
     rows = (folder / "v.csv").read_text().splitlines()
     assert rows[0].split(",") == ["x", "t", "u"]
     assert float(rows[1].split(",")[2]) == pytest.approx(float(field.u[0, 0]), abs=1e-5)
-
-
-def test_compare_info_and_report(folder):
-    same = command("compare", folder / "out" / "field.nc", folder / "out" / "field.nc")
-    assert same.exit_code == 0, same.output
-    assert "0.000e+00" in same.output
-    info = command("info", folder / "out")
-    assert info.exit_code == 0, info.output
-    assert "54 fitted, 6 held out" in said(info)
-    (folder / "out" / "report.html").unlink()
-    again = command("report", folder / "out")
-    assert again.exit_code == 0, again.output
-    assert (folder / "out" / "report.html").is_file()
 
 
 def test_a_folder_in_use_is_not_overwritten(folder):
@@ -279,40 +241,14 @@ def test_an_unwritable_folder_is_refused_before_training(tmp_path):
     assert "cannot write" in said(result)
 
 
-@pytest.mark.slow
-def test_error_bars_from_a_run_file(tmp_path, built):
-    """An ensemble: bars in the field, in the page and in the numbers; an unknown has an interval."""
-    write_readings(tmp_path / "sensors.csv")
-    assert command("init", "heat", "-o", tmp_path / "run.toml").exit_code == 0
-    bars = ("--set", "error_bars={name='ensemble', members=2}", "--set", "training.hold_out=0.2")
-    unknown = ("--set", "pde.diffusivity={unknown=true, initial=0.05, positive=true}")
-    built.clear()
-    result = command(
-        "fit", tmp_path / "run.toml", "-o", tmp_path / "out", *QUICK, *bars, *SIREN, *unknown
-    )
-    assert result.exit_code in (0, 3), result.output
-    # A network per member, and one of everything else.
-    assert built == {"domain": 1, "equation": 1, "readings": 1, "network": 2}
-    numbers = json.loads((tmp_path / "out" / "metrics.json").read_text())
-    interval = numbers["intervals"]["diffusivity"]
-    assert interval["lower"] <= interval["value"] <= interval["upper"]
-    assert interval["level"] == 0.9
-    assert "Learnt: diffusivity = " in said(result)
-    assert "with 90 % between" in said(result)
-    assert "with 90 %" in said(command("info", tmp_path / "out"))
-    assert len(numbers["coverage"]["coords"]["level"]["data"]) == 4
-    with xr.open_dataset(tmp_path / "out" / "field.nc") as field:
-        assert (field["u_std"] > 0).any()
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert 'id="error-bars"' in page
-    assert "not estimated" not in page
-    assert "interval of 90\N{NO-BREAK SPACE}%" in page
-
-
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (("--set", SMALL, "--set", "training.seconds=4"), "with 90 % between"),
+        pytest.param(
+            ("--set", SMALL, "--set", "training.seconds=4"),
+            "with 90 % between",
+            marks=pytest.mark.slow,
+        ),
         ((*QUICK, *SIREN, "--set", "training.polish=false"), "For their intervals write a table"),
     ],
     ids=["known", "unknown"],
@@ -342,60 +278,6 @@ def solved(tmp_path_factory):
     assert result.exit_code == 0, result.output
     (here / "said.txt").write_text(said(result))
     return here
-
-
-def test_the_expected_error_and_the_model_are_said_first(solved):
-    said = (solved / "said.txt").read_text().replace("\N{NO-BREAK SPACE}", " ")
-    expected, judged = "u: expected error over the whole domain: ", "(leave-one-out)"
-    assert -1 < said.index(expected) < said.index(judged)
-    numbers = json.loads((solved / "out" / "metrics.json").read_text())
-    assert next(iter(numbers)) == "expected_error"
-    error = numbers["field_error"]["u"]
-    assert error["low"] <= error["value"] == numbers["expected_error"]["value"] <= error["high"]
-    assert [one["outcome"] for one in numbers["plan"]] == ["kept"]
-    assert numbers["plan"][0]["model"] == numbers["model"] == "Features"
-    page = (solved / "out" / "report.html").read_text(encoding="utf-8")
-    assert page.index("expected error over the whole domain") < page.index("leave-one-out")
-
-
-def test_a_run_that_was_solved_is_not_overwritten(solved):
-    taken = command("fit", solved / "run.toml", "-o", solved / "out")
-    assert taken.exit_code == 2
-    assert "--resume" in said(taken)
-
-
-def test_without_a_history_there_is_no_figure_of_it(solved, tmp_path):
-    result = load(solved / "out")
-    nothing = History.empty(["data"], [])
-    record = dict(result.record) | {"history": dataclasses.asdict(nothing)}
-    bare = dataclasses.replace(result, record=record)
-    run = load_run(solved / "run.toml", ["output={grid={x=5,t=4},formats=['png']}"])
-    attempts = Attempts()
-    fitting.write_results(run, Parts(run), bare, None, tmp_path, attempts)
-    assert attempts.failures == []
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "field.png",
-        "metrics.json",
-        "report.html",
-    }
-
-
-def test_a_posterior_needs_the_polish(tmp_path):
-    write_readings(tmp_path / "sensors.csv")
-    command("init", "heat", "-o", tmp_path / "run.toml")
-    result = command(
-        "fit",
-        tmp_path / "run.toml",
-        "-o",
-        tmp_path / "out",
-        *QUICK,
-        "--set",
-        "error_bars.name='posterior'",
-        *SIREN,
-    )
-    assert result.exit_code == 2
-    assert "switched off or too long" in said(result)
-    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
 
 
 # ------------------------------------------------------------------------ an output that fails
@@ -452,16 +334,6 @@ def test_an_output_that_fails_loses_nothing_else(solved, tmp_path, monkeypatch, 
     assert load(out).at(x=0.5, t=0.5).u.size == 1
 
 
-def test_a_page_says_which_of_its_sections_failed(solved, tmp_path, monkeypatch):
-    result = load(solved / "out")
-    monkeypatch.setattr("pgt.report.page.residual", failing(ValueError("odd <residual>")))
-    with pytest.warns(pgt.DoubtWarning, match="Residual in the report could not be made"):
-        path = result.report(tmp_path / "page.html", x=5, t=4)
-    page = path.read_text(encoding="utf-8")
-    assert "Residual in the report could not be made: ValueError: odd &lt;residual&gt;" in page
-    assert "Did it converge?" in page
-
-
 @pytest.mark.parametrize("when", ["while it trains", "when it is saved"])
 def test_a_full_disk_is_one_sentence(folder, tmp_path, monkeypatch, when):
     trains = when == "while it trains"
@@ -480,22 +352,6 @@ def test_a_full_disk_is_one_sentence(folder, tmp_path, monkeypatch, when):
     assert found.exit_code == 2
     assert isinstance(found.exception, SystemExit)
     assert "the-file: No space left on device" in said(found)
-
-
-def test_a_folder_that_goes_away_is_one_sentence(solved, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-
-    def solve(task, **_):
-        result = load(solved / "out")
-        shutil.rmtree(out)
-        out.write_text("somebody else's")
-        return result
-
-    monkeypatch.setattr(fitting, "run_plan", solve)
-    found = command("fit", solved / "run.toml", "-o", out, "--set", SMALL)
-    assert found.exit_code == 2
-    assert isinstance(found.exception, SystemExit)
-    assert str(out) in said(found)
 
 
 def test_an_equation_without_readings_is_solved(tmp_path):
@@ -523,3 +379,22 @@ def test_an_equation_without_readings_is_solved(tmp_path):
     folds = command("fit", tmp_path / "run.toml", "-o", tmp_path / "third", "--folds", "5")
     assert folds.exit_code != 0
     assert "Traceback" not in said(folds)
+
+
+def test_compare_info_and_report(folder):
+    same = command("compare", folder / "out" / "field.nc", folder / "out" / "field.nc")
+    assert same.exit_code == 0, same.output
+    assert "0.000e+00" in same.output
+    info = command("info", folder / "out")
+    assert info.exit_code == 0, info.output
+    assert "54 fitted, 6 held out" in said(info)
+    (folder / "out" / "report.html").unlink()
+    again = command("report", folder / "out")
+    assert again.exit_code == 0, again.output
+    assert (folder / "out" / "report.html").is_file()
+
+
+def test_a_run_that_was_solved_is_not_overwritten(solved):
+    taken = command("fit", solved / "run.toml", "-o", solved / "out")
+    assert taken.exit_code == 2
+    assert "--resume" in said(taken)

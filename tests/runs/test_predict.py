@@ -1,6 +1,5 @@
 """Asking a stored run: grids as text, and a field that was stored untrained."""
 
-import dataclasses
 import json
 import os
 from types import SimpleNamespace
@@ -10,9 +9,8 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.physics.unknown_conditions import Bordered
 from pgt.runs.folder import METRICS
-from pgt.runs.predict import info, load, parse_axes, parse_fixed, predict
+from pgt.runs.predict import info, load, parse_axes, predict
 
 
 @pytest.mark.parametrize(
@@ -37,17 +35,6 @@ def test_wrong_grids_are_named(text):
         parse_axes(text, ("x", "t"))
 
 
-def test_one_position_is_an_option_of_its_own():
-    moment = "2024-03-12T10:10:00"
-    assert parse_fixed(f"x=-1,t={moment}", ("x", "t")) == {"x": -1.0, "t": moment}
-    for text in ("t=0.5", f"t={moment}"):
-        with pytest.raises(pgt.InputError, match=r"--at t=0\.5"):
-            parse_axes(text, ("x", "t"))
-    for text in ("x", "x=a", "z=1", "x=0:1:2"):
-        with pytest.raises(pgt.InputError, match="--at"):
-            parse_fixed(text, ("x", "t"))
-
-
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
     """A folder with a field that nobody fitted: u is asked for, not how good it is."""
@@ -63,17 +50,6 @@ def stored(tmp_path_factory):
     fitted, held_out = readings.take(np.arange(4)), readings.take(np.arange(4, 6))
     pgt.Reconstruction(model, pde, fitted, held_out, record, domain).save(folder)
     return folder
-
-
-def test_either_a_grid_or_points_are_asked_for(tmp_path):
-    for grid, points in ((None, None), ("x=3", tmp_path / "points.csv")):
-        with pytest.raises(pgt.InputError, match="either --grid"):
-            predict(tmp_path, tmp_path / "out.nc", grid, points, ())
-
-
-def test_what_is_no_folder_is_named(tmp_path):
-    with pytest.raises(pgt.InputError, match=r"there is no folder .*nowhere"):
-        load(tmp_path / "nowhere")
 
 
 def test_a_grid_and_points_say_the_same(stored, tmp_path):
@@ -131,13 +107,6 @@ def test_positions_outside_the_domain_are_said_and_marked(stored, tmp_path):
     assert second.split(",")[2] == "1"
 
 
-def test_unknown_numbers_of_conditions_do_not_hide_the_equation(stored, monkeypatch):
-    found = load(stored)
-    wrapped = dataclasses.replace(found, pde=Bordered(found.pde, {}))
-    monkeypatch.setattr("pgt.runs.predict.load", lambda folder: wrapped)
-    assert dict(info(stored))["equation"] == "Heat in x, t"
-
-
 def test_what_a_run_is(stored):
     said = dict(info(stored))
     assert said["equation"] == "Heat in x, t"
@@ -157,3 +126,14 @@ def test_what_a_run_is(stored):
     assert said["held-out error of v"] == "2.00e+00 rms"
     assert said["cross-validation"] == "3 folds by block"
     assert said["doubt"] == "It is odd."
+
+
+def test_either_a_grid_or_points_are_asked_for(tmp_path):
+    for grid, points in ((None, None), ("x=3", tmp_path / "points.csv")):
+        with pytest.raises(pgt.InputError, match="either --grid"):
+            predict(tmp_path, tmp_path / "out.nc", grid, points, ())
+
+
+def test_what_is_no_folder_is_named(tmp_path):
+    with pytest.raises(pgt.InputError, match=r"there is no folder .*nowhere"):
+        load(tmp_path / "nowhere")

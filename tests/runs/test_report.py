@@ -8,7 +8,7 @@ from wavy_result import Wavy, result_with
 
 import pgt
 from pgt.io.columns import Columns
-from pgt.runs.report import MAX_SUSPICIOUS, described, report_data, with_origins
+from pgt.runs.report import MAX_SUSPICIOUS, report_data, with_origins
 
 
 @pytest.fixture(scope="module")
@@ -21,14 +21,6 @@ def result():
 @pytest.fixture(scope="module")
 def shown(result):
     return report_data(result, result.grid(x=4, t=3), "seed = 0")
-
-
-def test_the_fields_of_the_equation_and_their_bars_are_shown(result, shown):
-    assert set(shown.field) == set(shown.error_bars) == {"u", "v", "p"}
-    assert dict(shown.field.sizes) == dict(shown.residual.sizes) == {"t": 3, "x": 4}
-    np.testing.assert_array_equal(shown.error_bars.u, result.grid(x=4, t=3).u_std)
-    assert shown.run_file == "seed = 0"
-    assert shown.verdict == result.verdict()
 
 
 def test_readings_held_out_judge_and_few_are_named(result, shown):
@@ -56,35 +48,3 @@ def test_a_suspect_is_called_by_its_sensor_and_its_line(result, tmp_path):
     shown = report_data(alone, alone.grid(x=4, t=3))
     assert shown.tables.suspicious[["sensor", "line"]].iloc[0].tolist() == ["TC3", "5"]
     assert any("(sensor TC3, line 5)" in doubt.sentence for doubt in shown.verdict.doubts)
-
-
-def test_without_members_there_are_no_bars(result):
-    alone = replace(result, members=None)
-    shown = report_data(alone, alone.grid(x=4, t=3))
-    assert shown.error_bars is None
-    assert shown.tables.coverage is None
-
-
-def test_a_grid_without_the_fields_is_filled_with_them(result, shown):
-    other = result.grid(["u_x"], x=4, t=3)
-    again = report_data(result, other)
-    np.testing.assert_allclose(again.field.v, shown.field.v, rtol=1e-6)
-
-
-def test_folds_judge_in_place_of_readings_held_out(result):
-    found = result.held_out.take(np.arange(12))
-    guess, fold = np.zeros(found.values.shape), np.arange(12) % 3
-    folds = pgt.CrossValidation(found, guess, fold, by="reading")
-    shown = report_data(result, result.grid(x=4, t=3), folds=folds)
-    assert shown.readings.judges is found
-    assert shown.verdict.held_out["u"].readings == 12
-    assert shown.verdict.held_out["u"].relative == pytest.approx(1.0)
-
-
-def test_the_equation_stands_on_top_with_its_coefficients(shown):
-    assert shown.summary["equation"] == "u_t = v_x + p_x; v_t = u_x; p_t = v_x"
-    assert described(pgt.Heat(0.01)) == "Heat in x, t: diffusivity = 0.01"
-    units = {"diffusivity": "m2 s-1"}
-    assert described(pgt.Heat(0.01), units=units) == "Heat in x, t: diffusivity = 0.01 m2 s-1"
-    learnt = pgt.Equation("u_t = k*u_xx + c", k=pgt.Unknown(1.0), c=0.5)
-    assert described(learnt, {"k": 0.25}) == "u_t = k*u_xx + c: c = 0.5, k = 0.25 (learnt)"

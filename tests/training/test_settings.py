@@ -1,13 +1,10 @@
 """Settings of a fit: errors, what a step depends on, and the stored record."""
 
-import json
 from dataclasses import replace
 
-import optax
 import pytest
 
 import pgt
-from pgt.core.registry import parts
 from pgt.training.settings import Polish
 
 
@@ -43,11 +40,6 @@ def test_wrong_settings_are_named(settings, message):
         pgt.Training(**settings)
 
 
-def test_an_unknown_optimiser_lists_the_known_ones():
-    with pytest.raises(pgt.InputError, match=r"'sgdd'.*'soap'.*or an Optax transformation"):
-        pgt.Training(optimiser="sgdd")
-
-
 def test_names_stand_for_registered_parts():
     told = pgt.Training(
         steps=1e3, sampler="sobol", weighting="gradient_norm", polish={"iterations": 3}
@@ -72,21 +64,11 @@ def test_a_step_does_not_depend_on_budget_and_held_out_readings():
     assert replace(plain, collocation=8).of_a_step() != plain
 
 
-def test_a_record_of_the_settings_is_plain_data():
-    told = pgt.Training(polish=Polish(iterations=3), optimiser=optax.scale_by_yogi()).describe()
-    assert json.loads(json.dumps(told)) == told
-    assert told["steps"] is None
-    assert told["polish"].startswith("Polish(iterations=3,")
-    assert isinstance(told["optimiser"], str)
-
-
-# ------------------------------------------------------------------------------- error bars
+def test_an_unknown_optimiser_lists_the_known_ones():
+    with pytest.raises(pgt.InputError, match=r"'sgdd'.*'soap'.*or an Optax transformation"):
+        pgt.Training(optimiser="sgdd")
 
 
 def test_an_odd_number_of_samples_is_refused():
     with pytest.raises(pgt.InputError, match="samples come in pairs; write an even number"):
         pgt.Posterior(samples=9)
-
-
-def test_a_run_file_finds_both_by_name():
-    assert parts("error bars") == {"ensemble": pgt.Ensemble, "posterior": pgt.Posterior}

@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 import pytest
 
 from pgt.core.errors import InputError
@@ -11,19 +10,6 @@ from pgt.training.weighting import Fixed, GradientNorm, Uncertainty
 
 NAMES = ("data", "pde")
 LOSSES = {"data": jnp.asarray(0.04), "pde": jnp.asarray(9.0)}
-
-
-def descend(weighting, learnable, losses, floors, progress=0.0, steps=1500, rate=0.02):
-    optimiser = optax.adam(rate)
-
-    def step(carry, _):
-        learnable, state = carry
-        gradient = jax.grad(weighting.total)(learnable, {}, losses, floors, progress)
-        updates, state = optimiser.update(gradient, state)
-        return (optax.apply_updates(learnable, updates), state), None
-
-    carry = (learnable, optimiser.init(learnable))
-    return jax.lax.scan(step, carry, None, length=steps)[0][0]
 
 
 def test_uncertainty_is_kendalls_total():
@@ -70,81 +56,6 @@ def test_weights_are_the_gradient_of_the_total():
         assert float(by_loss[name]) == pytest.approx(float(weights[name]), rel=1e-6)
 
 
-def test_sigma_stops_at_its_floor():
-    weighting = Uncertainty()
-    losses, floors = {"data": jnp.asarray(1e-8), "pde": jnp.asarray(1.0)}, {"data": 0.1}
-    learnable = descend(weighting, weighting.init(NAMES)[0], losses, floors)
-    assert float(jnp.exp(learnable["data"])) == pytest.approx(0.1, rel=1e-2)
-    assert float(weighting.weights(learnable, {}, floors)["data"]) <= 1 / (2 * 0.1**2) * 1.0001
-
-
-@pytest.mark.parametrize("loss", [1e-8, 0.01, 0.25])
-@pytest.mark.parametrize("start", [-6.0, 0.5])
-def test_sigma_recovers_from_both_sides_when_the_floor_moves(loss, start):
-    weighting = Uncertainty()
-    losses = {"data": jnp.asarray(loss)}
-    learnable = {"data": jnp.asarray(start)}
-    for floor in (0.3, 0.02):  # the floor rises above s, then falls again
-        floors = {"data": floor}
-        below = {"data": jnp.log(floor) - 0.1}
-        assert float(jax.grad(weighting.total)(below, {}, losses, floors)["data"]) < 0
-        learnable = descend(weighting, learnable, losses, floors)
-        goal = max(np.sqrt(loss), floor)
-        assert float(jnp.exp(learnable["data"])) == pytest.approx(goal, rel=2e-2)
-
-
-def test_a_new_floor_changes_the_weight_immediately():
-    weights = Uncertainty().weights({"data": jnp.asarray(-9.0)}, {}, {"data": 0.5})
-    assert float(weights["data"]) == pytest.approx(2.0)
-
-
-def test_a_loss_of_zero_stays_finite():
-    weighting, losses = Uncertainty(), {"data": jnp.zeros(()), "pde": jnp.zeros(())}
-    learnable = {name: jnp.asarray(-100.0) for name in NAMES}
-    weights = weighting.weights(learnable, {}, {})
-    assert all(jnp.isfinite(w) for w in weights.values())
-    assert jnp.isfinite(weighting.total(weighting.init(NAMES)[0], {}, losses, {"data": 0.0}))
-
-
-def test_fixed_weights():
-    weighting = Fixed(pde=10.0, pde_ramp=4.0)
-    learnable, memory = weighting.init(("data", "pde", "bc"))
-    losses = {"data": 1.0, "pde": 2.0, "bc": 3.0}
-    assert float(weighting.total(learnable, memory, losses, {})) == pytest.approx(24.0)
-    assert float(weighting.total(learnable, memory, losses, {}, 0.5)) == pytest.approx(47.0)
-    assert float(weighting.total(learnable, memory, losses, {}, 1.0)) == pytest.approx(93.0)
-    assert weighting.update(memory, None, losses) is memory
-
-
-@pytest.mark.slow
-def test_gradient_norms_become_equal():
-    point = jnp.asarray([1.0, 2.0])
-    terms = {"data": lambda x: jnp.sum(x**2), "pde": lambda x: 1e4 * x[0] ** 2}
-    norms = {name: jnp.linalg.norm(jax.grad(term)(point)) for name, term in terms.items()}
-    weighting = GradientNorm(decay=0.5)
-    learnable, memory = weighting.init(NAMES)
-    for _ in range(40):
-        memory = jax.jit(weighting.update)(memory, norms, LOSSES)
-    weights = weighting.weights(learnable, memory, {})
-    lengths = [float(weights[name] * norms[name]) for name in NAMES]
-    assert lengths[0] == pytest.approx(lengths[1], rel=1e-4)
-    assert lengths[0] == pytest.approx(float(np.mean(list(norms.values()))), rel=1e-4)
-
-
-@pytest.mark.parametrize("bad", [0.0, jnp.inf, jnp.nan])
-def test_a_term_without_a_gradient_keeps_its_weight(bad):
-    weighting = GradientNorm(decay=0.0)
-    memory = weighting.update(weighting.init(NAMES)[1], {"data": bad, "pde": 2.0}, LOSSES)
-    assert {name: float(w) for name, w in memory.items()} == {"data": 1.0, "pde": 1.0}
-
-
-def test_the_memory_keeps_its_dtype():
-    with jax.enable_x64(True):
-        memory = {"data": jnp.ones((), jnp.float32), "pde": jnp.ones((), jnp.float32)}
-        updated = GradientNorm().update(memory, {"data": 1.0, "pde": jnp.asarray(2.0)}, LOSSES)
-    assert {w.dtype for w in updated.values()} == {jnp.dtype("float32")}
-
-
 @pytest.mark.parametrize("weighting", [Uncertainty(), Fixed(), GradientNorm()])
 def test_wrong_names_are_listed(weighting):
     learnable, memory = weighting.init(NAMES)
@@ -172,37 +83,6 @@ def test_wrong_settings_are_named():
         GradientNorm().update(GradientNorm().init(NAMES)[1], None, LOSSES)
     with pytest.raises(InputError, match="gradient_norms"):
         GradientNorm().update(GradientNorm().init(NAMES)[1], {"data": 1.0}, LOSSES)
-
-
-@pytest.mark.parametrize(
-    ("data", "floor", "progress", "ratio"),
-    [
-        (1.0, 0.0, 1.0, 1.0),
-        (1e-2, 0.0, 1.0, 1.0),  # clean readings: never
-        (1e-2, 0.1, 0.0, 1.0),
-        (1e-2, 0.1, 0.5, 10**0.5),
-        (1e-2, 0.1, 1.0, 10.0),
-        (0.25, 0.1, 1.0, 4.0),  # not yet explained: 1/σ²
-    ],
-)
-def test_the_equation_outweighs_only_noisy_readings(data, floor, progress, ratio):
-    """A constant field has zero residual: the readings must keep a say until they are fitted."""
-    weighting, floors = Uncertainty(), {"data": jnp.asarray(floor)}
-    learnable, memory = weighting.init(("data", "pde"))
-    losses = {"data": jnp.asarray(data), "pde": jnp.asarray(0.0)}
-    learnable = descend(weighting, learnable, losses, floors, progress)
-    weights = weighting.weights(learnable, memory, floors, progress)
-    assert float(weights["pde"] / weights["data"]) == pytest.approx(ratio, rel=0.1)
-    assert float(learnable["pde"]) > -6.0, "σ waits at its floor, ready to rise again"
-
-
-def test_without_a_data_term_the_ramp_alone_raises_the_weight():
-    """PGT-UW's term is scaled to σ = 1, so the equations may not outweigh it but by the ramp."""
-    weighting = Uncertainty(pde_ramp=10.0)
-    learnable, memory = weighting.init(("pde",))
-    learnable = descend(weighting, learnable, {"pde": jnp.asarray(1e-6)}, {})
-    assert float(weighting.weights(learnable, memory, {}, 0.0)["pde"]) == pytest.approx(0.5)
-    assert float(weighting.weights(learnable, memory, {}, 1.0)["pde"]) == pytest.approx(5.0)
 
 
 def test_weights_that_are_all_zero_are_refused():

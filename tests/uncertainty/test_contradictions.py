@@ -5,9 +5,7 @@ import pytest
 
 import pgt
 from pgt.methods.closed_form.band_solution import MIN_NODES, solve_linear
-from pgt.methods.closed_form.design_rows import with_weights
 from pgt.methods.plan import choose
-from pgt.uncertainty import contradictions
 from pgt.uncertainty.contradictions import find_contradicted_conditions, find_displaced_sensor
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
@@ -76,27 +74,6 @@ def test_conditions_that_disagree_in_a_corner_alone_are_not_doubted(count, noise
 @pytest.mark.parametrize(("count", "noise"), [(6, 0.02), (40, 0.02), (40, 0.0)])
 def test_conditions_that_hold_are_not_doubted(seed, count, noise):
     assert found(count, noise=noise, seed=seed) == []
-
-
-def test_without_time_left_nothing_is_tried():
-    readings = pgt.sample(pgt.datasets.heat(), n=8)
-    conditions = [pgt.Dirichlet("x", u=0.0)]
-    task = choose(readings, pgt.Heat(0.01), DOMAIN, conditions, method="closed-form").first
-    model, pde = with_weights(task.model, task.pde, np.zeros(task.model.network.readout.size))
-    assert find_contradicted_conditions(model, pde, task.problem, MIN_NODES, seconds=0.0) == []
-
-
-def test_no_solve_is_begun_that_would_end_too_late(monkeypatch):
-    walls = [pgt.Dirichlet("x", u=0.0)]
-    readings = pgt.sample(pgt.datasets.heat(), n=8)
-    task = choose(readings, pgt.Heat(0.01), DOMAIN, walls, method="closed-form").first
-    model, pde = with_weights(task.model, task.pde, np.zeros(task.model.network.readout.size))
-    solved = []
-    monkeypatch.setattr(contradictions, "_solve_linearized", lambda *given: solved.append(given))
-    find_contradicted_conditions(model, pde, task.problem, MIN_NODES, seconds=3.0, expected=2.0)
-    assert not solved
-    find_contradicted_conditions(model, pde, task.problem, MIN_NODES, seconds=5.0, expected=2.0)
-    assert len(solved) == 2
 
 
 # ------------------------------------------------------------------------------- sensor check

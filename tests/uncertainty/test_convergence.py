@@ -45,38 +45,6 @@ def test_convergence_is_judged(stopped, rate, costs, converged):
     assert reason.endswith(".")
 
 
-@pytest.mark.parametrize("errors", [[], [1.0] * 4, [1.0] * 9 + [np.inf]])
-def test_without_a_history_convergence_is_not_claimed(errors):
-    found, reason = convergence(Descent(BUDGET_SPENT, errors))
-    assert found is None
-    assert "too short" in reason
-
-
-def test_the_reason_holds_the_numbers():
-    gain = 1 - np.exp(-1.0)  # in the last fifth, of five e-foldings
-    assert f"still fell by {100 * gain:.0f}" in convergence(Descent(BUDGET_SPENT, falling(5.0)))[1]
-    reason = convergence(Descent(BUDGET_SPENT, stages=staged([3.0, 0.2, 0.1])))[1]
-    assert "of 2 iterations brought the cost from 3 to 0.1, in its last fifth still by 50" in reason
-    assert (
-        "had levelled off" in convergence(Descent(BUDGET_SPENT, stages=staged([3.0, 0.1, 0.1])))[1]
-    )
-
-
-def test_a_word_like_diverged_is_not_the_reason_itself():
-    """Reasons are compared with those of the training loop, not by how they begin."""
-    assert convergence(Descent("diverged elsewhere", falling(0.1)))[0] is True
-
-
-def test_each_stage_has_its_own_course():
-    """The cost under a prior is no continuation of the one before."""
-    stages = staged([1.0, 0.1, 0.04], [0.05, 0.02, 0.02, 0.02], [3.0, 0.51, 0.5, 0.5, 0.5, 0.5])
-    found, reason = convergence(Descent(BUDGET_SPENT, stages=stages))
-    assert found is True
-    assert "of 10 iterations" in reason
-    falling = staged([1.0, 0.5, 0.5, 0.5], [9.0, 5.0, 3.0, 2.0, 1.0])
-    assert convergence(Descent(BUDGET_SPENT, stages=falling))[0] is False
-
-
 def test_a_stage_that_the_clock_ended_at_once_has_not_levelled_off():
     """One iteration under a prior, and the cost is what it was: nothing had begun to converge."""
     stages = staged([1.0, 0.1, *[0.04] * 30], [0.05, 0.05], [0.5, 0.5])
@@ -86,14 +54,6 @@ def test_a_stage_that_the_clock_ended_at_once_has_not_levelled_off():
     assert found is False
     assert "levelled off" not in reason
     assert "seconds=120" in cut_short.advice
-
-
-def test_seconds_are_asked_for_only_where_they_ran_out():
-    assert "seconds" not in Descent(BUDGET_SPENT, stages=staged([16.0, 8.0, 4.0])).advice
-    assert (
-        Descent(BUDGET_SPENT, stages=staged([16.0] * 20), exhausted_seconds=30.0).is_cut_short
-        is False
-    )
 
 
 @pytest.mark.parametrize(
@@ -111,16 +71,6 @@ def test_a_field_that_was_moved_is_judged_by_where_it_was_moved_to(map_estimate_
     found, reason = convergence(descent)
     assert found is converged
     assert ("moved" in reason) is converged
-
-
-@pytest.mark.parametrize("ended", ["patience", "converged", "iterations", "noise"])
-def test_the_reason_is_that_of_the_last_stage(ended):
-    """Not that of a budget which nobody spent."""
-    stages = [*staged([2.0, 1.0]), *staged([16.0, 8.0, 4.0, 2.0, 1.0], ended=ended)]
-    descent = Descent(stages[-1].reason, stages=stages)
-    assert stages[-1].reason in convergence(descent)[1]
-    assert "budget" not in convergence(descent)[1]
-    assert ("iterations" in descent.advice) == (ended == "iterations")
 
 
 def test_a_call_that_took_far_longer_than_asked_says_what_it_needs():

@@ -15,11 +15,9 @@ from pgt.uncertainty.calibration import (
     Calibration,
     MemberCount,
     Predicted,
-    calibrate,
-    estimate_noise,
     small_sample_factor,
 )
-from pgt.uncertainty.coverage import bands, compare_with_members, coverage_table, crps
+from pgt.uncertainty.coverage import bands, coverage_table, crps
 from pgt.uncertainty.members import member_statistics
 
 
@@ -44,12 +42,6 @@ def test_crps_is_the_integral_it_stands_for(reading, mean, scale):
     assert crps(reading, mean, scale) == pytest.approx(wanted, rel=1e-6)
 
 
-def test_crps_prefers_the_true_scale():
-    readings = np.random.default_rng(0).normal(size=20_000)
-    scores = {s: crps(readings, 0.0, s).mean() for s in (0.5, 0.9, 1.0, 1.1, 2.0)}
-    assert min(scores, key=lambda s: scores[s]) == 1.0
-
-
 # ------------------------------------------------------------------------------- the table
 
 
@@ -68,25 +60,6 @@ def test_the_table_of_a_spread_that_is_too_small():
     assert table.field_width.to_numpy() == pytest.approx(table.width.to_numpy())  # no noise
     assert table.readings.sel(field="u").item() == 1000
     assert "note" not in table.attrs
-
-
-def test_no_reading_is_judged_by_a_factor_it_was_part_of():
-    """Two groups, one with ten times the misfit: each is judged by the other alone."""
-    random = np.random.default_rng(0)
-    groups = np.repeat([0, 1], 500)
-    misfit = random.normal(size=1000) * np.where(groups == 1, 10.0, 1.0)
-    judged = {"u": predicted(misfit, np.ones(1000), 0.0)}
-    found = coverage_table(judged, [0.9], groups={"u": groups}).coverage.item()
-    wild = 2 * stats.norm.cdf(stats.norm.ppf(0.95) / 10) - 1
-    assert found == pytest.approx((1.0 + wild) / 2, abs=0.03)
-    assert coverage_table(judged, [0.9]).coverage.item() == pytest.approx(0.9, abs=0.03)
-
-
-def test_few_readings_are_noted_in_the_table():
-    table = coverage_table({"u": predicted(np.ones(5), np.ones(5))}, [0.5, 0.95])
-    assert "5 readings" in table.attrs["note"]
-    assert "0.95" in table.attrs["note"]
-    assert "of 0.5:" not in table.attrs["note"]
 
 
 def test_mistakes_are_named():
@@ -109,73 +82,8 @@ def quadratic(slopes):
     return lambda x: np.concatenate([a * x**2, a * x, a + 0 * x], axis=-1)
 
 
-def asked(slopes):
-    """What these members say of readings."""
-    return lambda readings: readings.read(quadratic(slopes))
-
-
 def readings(x, u, v, **more):
     return Observations.from_arrays({"x": x}, {"u": u, "v": v}, **more).aligned(("u", "v", "p"))
-
-
-def test_members_are_averaged_over_the_box_of_a_reading():
-    x = np.array([1.0, 2.0])
-    fitted = readings(x, [1.5, 6.0], [0.0, np.nan])
-    held_out = readings(x, [1.0, 4.0], [np.nan, 2.5], width={"x": 0.6}, noise={"u": 0.0, "v": 0.25})
-    found = compare_with_members(fitted, held_out, asked([0.5, 1.5]))
-    assert set(found) == {"u", "v"}
-    assert found["u"].mean == pytest.approx(x**2 + 0.09 / 3)
-    assert found["u"].spread == pytest.approx((x**2 + 0.09 / 3) * np.sqrt(0.5))
-    # Of u no noise was given: it is what the fitted readings leave, 0.5 and 2.
-    assert found["u"].sigma == pytest.approx(
-        estimate_noise(np.array([0.5, 2.0]), np.zeros(2)) * np.ones(2)
-    )
-    assert found["v"].readings.tolist() == [2.5]
-    assert found["v"].sigma.tolist() == [0.25]
-
-
-def test_a_predicted_noise_is_used_where_none_was_given():
-    held_out = readings([1.0, 2.0], [1.0, 4.0], [1.0, 2.0], noise={"v": 0.5})
-    found = compare_with_members(
-        held_out, held_out, asked([0.5, 1.5]), lambda z: {"u": z[:, 0] / 10, "v": z[:, 0] / 10}
-    )
-    assert found["u"].sigma == pytest.approx([0.1, 0.2])
-    assert found["v"].sigma == pytest.approx([0.5, 0.5])
-
-
-def test_members_of_a_posterior_are_judged_by_all_readings():
-    x = np.array([1.0, 2.0])
-    fitted, held_out = readings(x, [1.5, 6.0], [0.0, np.nan]), readings(x, [1.0, 4.0], [2.0, 2.0])
-    members = asked([0.9, 1.1])
-    found = compare_with_members(
-        fitted, held_out, members, lambda z: {"u": 9 + 0 * z[:, 0]}, use_leave_one_out=True
-    )
-    assert found["u"].readings.tolist() == [1.0, 4.0, 1.5, 6.0]
-    spread = np.std([[0.9], [1.1]], ddof=1) * x**2
-    assert found["u"].spread == pytest.approx([*spread, *(spread / np.sqrt(1 - (spread / 9) ** 2))])
-    assert len(found["v"]) == 3
-
-
-def test_what_clean_readings_are_missed_by_is_no_noise():
-    """Half of it would be: the fit takes it for that. The bands are then too narrow by far."""
-    x = np.linspace(1.0, 2.0, 20)
-    fitted = readings(x, 1.05 * x**2, np.full(20, np.nan))
-    none, members = fitted.take(np.zeros(0, int)), asked([0.99, 1.01])
-    said = [
-        compare_with_members(
-            fitted,
-            none,
-            members,
-            lambda z: {"u": 1 + 0 * z[:, 0]},
-            use_leave_one_out=True,
-            are_exact=clean,
-        )
-        for clean in (False, True)
-    ]
-    noisy, clean = (calibrate(found["u"]) for found in said)
-    assert clean.noise == 0
-    assert noisy.factor(0.9) < 0.3
-    assert clean.factor(0.9) == pytest.approx(0.05 / np.std([0.99, 1.01], ddof=1), rel=0.01)
 
 
 def test_bands_of_fields_and_of_readings():
@@ -211,14 +119,6 @@ def test_bands_of_fields_and_of_readings():
 # ------------------------------------------------------------------------------- of a result
 
 
-def test_coverage_of_a_result():
-    table = result_with().coverage()
-    assert table.field.to_numpy().tolist() == ["u", "v"]
-    assert table.coverage.sel(level=0.9).to_numpy() == pytest.approx([0.9, 0.9], abs=0.07)
-    assert table.noise.to_numpy() == pytest.approx([0.3, 0.3], rel=0.15)
-    assert table.readings.to_numpy().tolist() == [200, 200]
-
-
 def test_bands_of_a_result_hold_new_readings():
     result, new = result_with(), measured(2000, 7)
     band = result.band(np.asarray(new.points), 0.9, "reading")
@@ -243,14 +143,6 @@ def test_the_variance_a_model_predicts_shapes_the_bands_of_readings():
     spread = result.grid(x=3, t=[0.0, 0.9]).u_std.to_numpy()
     wanted = np.hypot(spread, result.model.scaling.spread[0] * np.array([0.1, 1.0])[:, None])
     assert half / half[0, 0] == pytest.approx(wanted / wanted[0, 0], rel=1e-4)
-
-
-def test_a_predicted_noise_is_asked_for_at_dates():
-    values = xr.Dataset({"u": ("t", [0.0])}, {"t": np.array(["1970-01-01T00:01"], "M8[ns]")})
-    values["u_std"] = 0.0 * values.u
-    calibration = {"u": Calibration(np.ones(40), 1.0)}
-    found = bands(values, calibration, 0.5, "reading", lambda points: {"u": points[:, 0]})
-    assert float(found.u_upper[0]) == 60.0
 
 
 def test_without_members_it_is_said_how_to_get_them():

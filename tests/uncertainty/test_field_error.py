@@ -4,15 +4,11 @@ import numpy as np
 import pytest
 
 import pgt
-from pgt.core.doubt import FieldError
 from pgt.uncertainty.field_error import (
     INTERVAL_FACTOR,
     calibration_factor,
     domain_points,
-    is_exact,
     near_readings,
-    neighbor_groups,
-    raised,
     stated_errors,
 )
 
@@ -31,17 +27,6 @@ def test_places_stand_for_all_of_the_domain(domain):
     assert (unit.max(axis=0) > 0.98).all()
 
 
-def test_the_first_and_the_last_instant_are_asked_about():
-    """Fields are often known worst there; they count for little, as they do on a grid of some fifty."""
-    points, weights, instants = domain_points(PLATE)
-    low, high = PLATE.bounds("t")
-    by_instant = weights.reshape(instants, -1).sum(axis=1)
-    assert np.ptp(points[:, -1]) > 0.999 * (high - low)
-    assert points[:, -1].min() > low
-    np.testing.assert_allclose(by_instant[[0, -1]], 0.02, atol=0.005)
-    assert weights @ points[:, -1] == pytest.approx((low + high) / 2)
-
-
 def test_draws_of_known_size_give_that_size():
     where = domain_points(PLATE)
     points, weights, _ = where
@@ -56,17 +41,6 @@ def test_draws_of_known_size_give_that_size():
     kappa = calibration_factor(np.full(50, 3.0))
     missed = stated_errors(kappa * deviations, wave[:, None], where, ("u",))["u"]
     assert missed.value == pytest.approx(0.3 / np.sqrt(1 + 0.3**2), rel=0.02)  # the draws vary, too
-
-
-def test_what_is_open_at_every_instant_does_not_count():
-    where = domain_points(PLATE)
-    points = where.points
-    values = np.cos(points[:, :1])
-    drift = np.stack([np.sin(k * points[:, 2]) for k in (1, 2, 5)])[..., None]
-    fixed = stated_errors(drift, values, where, ("p",))["p"]
-    free = stated_errors(drift, values, where, ("p",), undetermined=("p",))["p"]
-    assert fixed.value > 0.5
-    assert free.value < 1e-12
 
 
 def test_places_far_from_readings_are_told_apart():
@@ -99,38 +73,6 @@ def test_a_reading_behind_a_wall_is_not_near():
     assert near_readings(points, left, rooms).tolist() == [True, False]
 
 
-def test_readings_can_raise_but_not_lower_what_is_expected():
-    assert calibration_factor() == calibration_factor(np.zeros(0)) == 1
-    assert calibration_factor(np.full(9, 0.1)) == 1
-    assert calibration_factor(np.full(9, 0.1), np.full(9, 2.0)) == pytest.approx(2)
-    assert calibration_factor(np.array([np.nan, 3.0])) == 3.0
-
-
-def test_blocks_hold_neighbors_and_every_point_once():
-    points = np.random.default_rng(0).uniform(size=(83, 2))
-    groups = neighbor_groups(points)
-    assert len(groups) == 10
-    assert np.sort(np.concatenate(groups)).tolist() == list(range(83))
-    widths = [np.ptp(points[group], axis=0).max() for group in groups]
-    assert max(widths) < 0.6
-    assert [len(group) for group in neighbor_groups(points[:3])] == [1, 1, 1]
-
-
-def test_hardly_any_noise_is_none():
-    assert is_exact(1e-9)
-    assert not is_exact(0.05)
-
-
-def test_of_a_steady_field_one_constant_is_open_and_of_one_in_time_alone_all_instants_count():
-    steady, alone = pgt.Domain(x=(0, 2), y=(-1, 1)), pgt.Domain(t=(0, 3))
-    where = domain_points(steady)
-    assert where.instants == domain_points(alone).instants == 1
-    assert len(np.unique(domain_points(alone).points)) == len(domain_points(alone).points)
-    tilt = where.points[None, :, :1]  # which is no constant
-    found = stated_errors(-tilt, where.points[:, :1], where, ("p",), undetermined=("p",))["p"]
-    assert found.value == pytest.approx(1)
-
-
 def test_an_error_that_readings_show_is_the_least_that_is_stated():
     where = domain_points(PLATE)
     deviations = np.full((3, len(where.points), 1), 1e-9)
@@ -140,34 +82,3 @@ def test_an_error_that_readings_show_is_the_least_that_is_stated():
         0.3 / INTERVAL_FACTOR,
         0.3 * INTERVAL_FACTOR,
     )
-
-
-def test_a_hidden_field_is_raised_as_much_as_those_that_were_read():
-    errors = {name: FieldError(0.01, 0.005, 0.02, 0.01, 0.03) for name in ("u", "v", "p")}
-    found = raised(errors, {"u": 0.05, "v": 0.001})
-    factor = np.hypot(0.05, 0.01) / np.hypot(0.01, 0.01)
-    assert found["u"].value == 0.05
-    assert found["v"] == errors["v"]
-    assert found["p"].value == pytest.approx(0.01 * factor)
-    assert (found["u"].inside, found["u"].outside) == (None, None)
-    assert raised(errors, {"u": 9.0})["p"].value == 1.0
-    assert raised(errors, {}) == errors
-
-
-def test_an_error_is_never_relative_to_the_spread_of_a_field_that_collapsed():
-    """A network that came out as a constant would state an error of 1e13."""
-    where = domain_points(PLATE)
-    flat, random = np.full((len(where.points), 1), 7.0), np.random.default_rng(0)
-    deviations = 0.3 * random.standard_normal((64, *flat.shape))
-    read = stated_errors(deviations, flat, where, ("u",), reading_spreads={"u": 0.6})["u"]
-    assert read.value == pytest.approx(0.5, rel=0.1)
-    hidden = stated_errors(deviations, flat, where, ("p",))["p"]
-    assert hidden.value == pytest.approx(1, rel=0.1)
-
-
-def test_an_error_is_relative_to_the_field_that_may_be_the_true_one():
-    """Beside a nearly flat answer, a field that is as rough as its error misses all of itself."""
-    where = domain_points(PLATE)
-    wave = np.sin(3 * where.points[:, :1])
-    found = stated_errors(np.stack([wave, -wave]), 0.2 * wave, where, ("u",))["u"]
-    assert 0.8 < found.value < 1.3

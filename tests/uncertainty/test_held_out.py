@@ -8,9 +8,7 @@ from pgt.uncertainty.held_out import (
     HeldOutPredictions,
     held_out_errors,
     interpolate_held_out,
-    interpolate_left_out,
     left_out_as_held_out,
-    misfit,
 )
 
 NAN = float("nan")
@@ -35,20 +33,6 @@ def test_errors_are_relative_to_size_and_to_spread():
     assert found["v"].of_spread is None
 
 
-def test_what_has_no_size_has_no_relative_error():
-    assert misfit(np.ones(2), np.zeros(2)) == (1.0, None)
-    found = held_out_errors(HeldOutPredictions(readings([0.0, 0.0]), np.ones((2, 1))), {"u": 2.0})
-    assert (found["u"].relative, found["u"].of_spread) == (None, 0.5)
-
-
-def test_predictions_that_are_no_numbers_are_left_out():
-    truth = readings([3.0, 4.0], v=[1.0, 2.0])
-    said = np.array([[3.0, NAN], [np.inf, NAN]])
-    found = held_out_errors(HeldOutPredictions(truth, said), {"u": 1.0, "v": 1.0})
-    assert set(found) == {"u"}
-    assert (found["u"].readings, found["u"].relative) == (1, 0.0)
-
-
 def test_interpolation_stands_beside_where_it_can():
     x = np.linspace(0, 1, 21)
     every = Observations.from_arrays({"x": x}, {"u": x**2})
@@ -57,18 +41,6 @@ def test_interpolation_stands_beside_where_it_can():
     np.testing.assert_allclose(found, unseen.values, atol=1e-2)
     assert interpolate_held_out(fitted, unseen.take(np.zeros(0, int)), LINE) is None
     assert np.isnan(interpolate_held_out(fitted.take([0]), unseen, LINE)).all()
-
-
-def test_in_turn_each_fold_is_interpolated_from_the_others():
-    x = np.linspace(0, 1, 21)
-    every = Observations.from_arrays({"x": x}, {"u": x**2})
-    fold = np.arange(21) % 3
-    fold[4] = -1  # in no fold: nothing is said of it
-    found = interpolate_left_out(every, LINE, fold)
-    assert np.isnan(found[4]).all()
-    inside = fold == 1
-    alone = interpolate_held_out(every.take(~inside), every.take(inside), LINE)
-    np.testing.assert_allclose(found[inside], alone, atol=1e-3)  # by widths of fewer readings
 
 
 @pytest.mark.parametrize(("sensors", "worse"), [(12, True), (6, False)])

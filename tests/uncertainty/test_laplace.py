@@ -1,7 +1,6 @@
 """The Laplace posterior against Gaussian conditionals and Fisher information in closed form."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -11,15 +10,13 @@ import pytest
 from jaxtyping import Array, Float
 
 import pgt
-from pgt.core.stage import Stage
 from pgt.inference.likelihood import Likelihood
 from pgt.methods.finished_fit import Fit
-from pgt.methods.second_order.gauss_newton import ERROR_BAR_ITERATIONS, polish
+from pgt.methods.second_order.gauss_newton import polish
 from pgt.methods.second_order.least_squares import Residuals, WeightPrior
 from pgt.methods.second_order.residual_rows import RowBlock
 from pgt.models.field_model import AbstractFieldModel
 from pgt.problem.losses import Problem
-from pgt.uncertainty import laplace as posterior_of
 from pgt.uncertainty.intervals import intervals
 from pgt.uncertainty.laplace import draw_laplace_samples, draw_steps, local_posterior
 from pgt.uncertainty.members import Members
@@ -32,11 +29,6 @@ def chebyshev(x, count: int):
     while len(values) < count:
         values.append(2 * x * values[-1] - values[-2])
     return jnp.stack(values[:count])
-
-
-def tensor(columns: int, rows: int) -> Callable:
-    """All products of polynomials in x and in t, both in [-1, 1]."""
-    return lambda z: jnp.outer(chebyshev(z[0], columns), chebyshev(z[1], rows)).reshape(-1)
 
 
 def mode_in_x(rows: int) -> Callable:
@@ -142,50 +134,6 @@ def test_draws_are_mirrored_and_the_covariance_of_coefficients_exact():
     np.testing.assert_allclose(many.T @ many / 20_000, covariance, atol=2e-3)
 
 
-def test_draws_are_as_far_from_a_fit_as_its_summit_is_and_what_that_leaves_open():
-    """E[δδᵀ] = C + ααᵀ about the fit, whose draws stay in pairs; that of coefficients exactly."""
-    random = np.random.default_rng(2)
-    factor = np.triu(random.standard_normal((5, 5))) + 3 * np.eye(5)
-    ahead = np.array([2.0, 0.0, -1.0, 0.5, 0.3])
-    with jax.enable_x64(True):
-        steps = np.asarray(draw_steps(jnp.asarray(factor), 0.5, 16, 2, ahead))
-        many = np.asarray(draw_steps(jnp.asarray(factor), 0.5, 400_000, 0, ahead))
-    expected = 0.25 * np.linalg.inv(factor.T @ factor) + np.outer(ahead, ahead)
-    np.testing.assert_allclose(many.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(many.T @ many / 400_000, expected, atol=5e-3)
-    np.testing.assert_allclose(steps[:, 3:].T @ steps[:, 3:] / 16, expected[3:, 3:], atol=1e-14)
-
-
-@pytest.mark.slow
-def test_fields_drawn_spread_as_regression_on_solutions_of_the_equation():
-    """Quadratics that obey u_t + u_x = 0 are quadratics in x − t: regression with three unknowns.
-
-    Noise is given per reading and very unequal: the good readings decide.
-    """
-    random = np.random.default_rng(2)
-    points = random.uniform(0, 1, (40, 2))
-    sigma = np.where(np.arange(40) < 10, 0.01, 0.3)
-    values = (points[:, 0] - points[:, 1]) ** 2 + sigma * random.standard_normal(40)
-    readings = pgt.Observations.from_arrays(
-        points, values[:, None], coords=("x", "t"), fields=("u",), noise=sigma[:, None]
-    )
-    pde = pgt.Equation("u_t + u_x = 0")
-    fit, members, _ = fitted(readings, pde, tensor(3, 3), samples=4000, noise=0.5)
-    places = np.array([[0.5, 0.5], [0.1, 0.9], [0.9, 0.1], [0.3, 0.4]])
-    drawn = members.evaluate(lambda field, z: {"u": field(z)[0]}, places)["u"]
-
-    def design(points):
-        return np.vander(points[:, 0] - points[:, 1], 3)
-
-    weighted = design(points) / sigma[:, None]
-    covariance = np.linalg.inv(weighted.T @ weighted)
-    expected = np.sqrt(np.einsum("ij,jk,ik->i", design(places), covariance, design(places)))
-    np.testing.assert_allclose(drawn.std(axis=0), expected, rtol=0.1)
-    with jax.enable_x64(True):
-        base = jax.vmap(lambda z: fit.model.decode((), z)[0])(jnp.asarray(places))
-    np.testing.assert_allclose(drawn.mean(axis=0), np.asarray(base), atol=1e-12)
-
-
 # ------------------------------------------------------------------------------ coefficients
 
 
@@ -213,69 +161,6 @@ def test_the_interval_of_a_diffusivity_is_as_narrow_as_fisher_information_allows
     assert about["noise"] * spread == pytest.approx(noise, rel=0.3)
 
 
-@pytest.mark.slow
-def test_a_steady_linear_profile_does_not_determine_the_diffusivity():
-    """u_t = 0 and u_xx = 0: every diffusivity is right."""
-    readings = measured(lambda x, t: x, 40, 0.01)
-    pde = pgt.Heat(pgt.Unknown(0.05, positive=True))
-    _, members, _ = fitted(readings, pde, tensor(4, 4))
-    found = intervals(members)["diffusivity"]
-    assert not found.determined
-    assert "not determined" in found.note
-    assert found.lower < 0.5 * found.value
-    assert found.upper > 2 * found.value
-
-
-@pytest.mark.slow
-def test_speed_and_diffusivity_of_a_travelling_gaussian_lie_in_their_intervals():
-    speed, diffusivity = 0.4, 0.03
-
-    def u(x, t):
-        width = 0.1 + 4 * diffusivity * t
-        return np.sqrt(0.1 / width) * np.exp(-((x - 0.3 - speed * t) ** 2) / width)
-
-    readings = measured(u, 150, 0.01)
-    pde = pgt.AdvectionDiffusion(pgt.Unknown(0.1), pgt.Unknown(0.1, positive=True))
-    _, members, _ = fitted(readings, pde, tensor(9, 7), iterations=90)
-    found = intervals(members, level=0.99)
-    assert set(found) == {"velocity_0", "diffusivity"}
-    for name, true in (("velocity_0", speed), ("diffusivity", diffusivity)):
-        assert found[name].determined
-        assert found[name].lower < true < found[name].upper
-        assert found[name].upper - found[name].lower < 0.5 * true
-
-
-@pytest.mark.slow
-def test_a_polish_cut_short_is_told_apart_from_one_at_rest():
-    """u = exp(-λt) with unknown λ: the interval after six iterations says that it is not one."""
-
-    def u(x, t):
-        return np.exp(-1.5 * t)
-
-    readings = measured(u, 80, 0.01)
-    pde = pgt.Equation("u_t = -rate*u", coords=("x", "t"), rate=pgt.Unknown(0.2, positive=True))
-    remaining_step = {}
-    for iterations in (6, 90):
-        _, members, about = fitted(readings, pde, tensor(2, 6), iterations=iterations)
-        remaining_step[iterations] = about["remaining_step"]
-        note = intervals(members, remaining_step=about["remaining_step"])["rate"].note
-        assert ("had not converged" in note) == (iterations == 6)
-    assert remaining_step[90] < 0.3
-
-
-def test_readings_that_were_memorised_do_not_make_the_bars_narrow():
-    """Unseen readings that are missed by far more than the noise found say how large it is."""
-    rows = RowBlock(lambda t, item: t - item, np.ones((1, 3)), np.ones(1))
-    prior = WeightPrior(1e-3, 3, 3.0, 0.0)
-    with jax.enable_x64(True):
-        theta = jnp.asarray([1.001, 0.999, 1.0])
-        small = local_posterior(theta, Residuals([rows]), prior, 0.0)
-        large = local_posterior(theta, Residuals([rows]), prior, 0.5)
-    assert small.sigma < 0.05
-    assert large.sigma == 0.5
-    assert (small.is_memorized, large.is_memorized) == (False, True)
-
-
 def test_outliers_are_not_taken_for_noise_where_they_are_expected():
     exact = lambda x, t: np.exp(-0.1 * np.pi**2 * t) * np.sin(np.pi * x)  # noqa: E731
     readings = measured(exact, 60, 0.02)
@@ -289,110 +174,3 @@ def test_outliers_are_not_taken_for_noise_where_they_are_expected():
     ]
     assert noise[0] > 0.5
     assert noise[1] < 0.1
-
-
-def test_unrest_is_a_newton_step_in_standard_deviations():
-    random = np.random.default_rng(4)
-    matrix, slope = random.standard_normal((9, 5)), random.standard_normal(5)
-    with jax.enable_x64(True):
-        factor = jnp.linalg.qr(jnp.asarray(matrix), mode="r")
-        found = posterior_of._remaining_step(factor, jnp.asarray(slope), 0.3, free=2)
-        assert posterior_of._remaining_step(factor, jnp.asarray(slope), 0.3, free=0) == 0.0
-    covariance = np.linalg.inv(matrix.T @ matrix)
-    step, deviation = covariance @ slope, 0.3 * np.sqrt(np.diag(covariance))
-    assert found == pytest.approx(np.max(np.abs(step / deviation)[-2:]))
-
-
-def test_a_step_that_nobody_sees_is_rest_however_small_the_standard_deviation():
-    factor, slope = jnp.eye(2), jnp.array([1e-6, 3e-6])
-    visible = np.array([1e-4, 1e-4])
-    assert posterior_of._remaining_step(factor, slope, 1e-6, 2) == pytest.approx(3.0)
-    assert posterior_of._remaining_step(factor, slope, 1e-6, 2, visible) == pytest.approx(0.03)
-    assert posterior_of._remaining_step(factor, slope * 1e4, 1e-6, 2, visible) == pytest.approx(
-        300.0
-    )
-    pde = pgt.Equation("u_t = a*u_x + b*u", a=pgt.Unknown(2.0, unit=8.0), b=pgt.Unknown(5.0, True))
-    np.testing.assert_allclose(posterior_of._min_changes(pde), [0.25e-4, 1e-4])
-
-
-def small_fit_and_problem():
-    readings = measured(lambda x, t: x, 8, 0.0)
-    scaling, pde = pgt.Scaling.fit(readings, SQUARE), pgt.Heat(0.1)
-    fit = Fit(Series(scaling, jnp.full(4, 1e-3), tensor(2, 2)), pde, 0.0)
-    return fit, Problem.build(readings, pde, (), SQUARE, scaling)
-
-
-def test_it_has_more_residual_points_than_the_fit_has_at_once_as_far_as_time_allows():
-    fit, problem = small_fit_and_problem()
-    found = [
-        posterior_of._residual_point_count(fit, problem, pgt.Polish(points=n))
-        for n in (100, 5000, 20_000)
-    ]
-    assert found == [
-        100 * posterior_of.POINT_DENSITY_FACTOR,
-        posterior_of.MAX_EQUATION_ROWS,
-        20_000,
-    ]
-
-
-def test_it_sees_fewer_points_where_few_seconds_are_left():
-    (fit, problem), polished = small_fit_and_problem(), pgt.Polish(points=100)
-    step = Stage("under a prior", (1.0,) * 11, 1.0, "seconds")  # a tenth of a second each
-    fit = replace(fit, stages=(step,))
-    all_of_them = posterior_of._residual_point_count(fit, problem, polished)
-    enough = 0.1 * ERROR_BAR_ITERATIONS
-    found = [
-        posterior_of._residual_point_count(fit, problem, polished, enough * share)
-        for share in (2, 0.5, 0)
-    ]
-    assert found == [all_of_them, all_of_them // 2, 100]
-
-
-def test_the_step_ahead_ends_at_the_summit():
-    """Of a linear problem, from anywhere: where the readings are missed least under the prior."""
-    random = np.random.default_rng(5)
-    design, data = random.standard_normal((20, 3)), random.standard_normal(20)
-    rows = RowBlock(
-        lambda t, item: (item[0] @ t - item[1])[None], (design, data), np.full(20, 20**-0.5)
-    )
-    prior = WeightPrior(1e-12, 20, 20.0, 0.5)
-    with jax.enable_x64(True):
-        start = jnp.asarray([3.0, -1.0, 2.0])
-        found = local_posterior(start, Residuals([rows]), prior, 0.0)
-        at_rest = local_posterior(start + found.newton_step, Residuals([rows]), prior, 0.0)
-    factor = np.asarray(found.factor)
-    summit = np.linalg.solve(factor.T @ factor, design.T @ data / 20)
-    np.testing.assert_allclose(start + found.newton_step, summit, rtol=1e-6)
-    moved = np.sqrt(np.mean((design @ np.asarray(found.newton_step)) ** 2)) / found.sigma
-    np.testing.assert_allclose(found.reading_change, moved, rtol=1e-9)
-    assert at_rest.reading_change < posterior_of.MAX_REMAINING_STEP < found.reading_change
-
-
-@pytest.mark.slow
-def test_error_bars_of_a_reconstruction_are_around_the_fit_and_survive_a_file(tmp_path):
-    readings = measured(lambda x, t: np.sin(np.pi * x) * np.exp(-t), 30, 0.02, given=True)
-    result = pgt.reconstruct(
-        readings,
-        pgt.Heat(pgt.Unknown(0.1, positive=True)),
-        SQUARE,
-        model=pgt.PINN(pgt.Scaling.fit(readings, SQUARE), width=6, layers=2),
-        training=pgt.Training(
-            steps=3, collocation=20, hold_out=0.0, polish=pgt.Polish(iterations=9, points=49)
-        ),
-        error_bars=pgt.Posterior(samples=8),
-    )
-    bars = result.grid(x=4, t=3)
-    fit = eqx.tree_at(lambda r: r.members, result, None).grid(x=4, t=3)
-    np.testing.assert_allclose(bars.u, fit.u, atol=1e-10)
-    assert (bars.u_std > 0).all()
-    result.save(tmp_path)
-    again = pgt.Reconstruction.load(tmp_path)
-    assert result.summary["members"]["leave_one_out"]
-    assert int(result.coverage([0.5]).readings[0]) == len(readings)  # none was held out
-    assert (result.band(x=3, t=3).u_upper > bars.u.min()).all()
-    remaining_step = result.summary["members"]["remaining_step"]
-    assert (
-        again.intervals(0.8)
-        == result.intervals(0.8)
-        == intervals(result.members, 0.8, remaining_step)
-    )

@@ -15,8 +15,6 @@ from pgt.problem.losses import Problem
 from pgt.uncertainty.laplace import draw_laplace_samples
 from pgt.uncertainty.linearized_map import (
     MAX_STIFFNESS,
-    MapEstimate,
-    left_out_residuals,
     map_estimate,
 )
 
@@ -83,20 +81,6 @@ def test_noise_shows_however_little_it_is_and_the_equation_is_then_softened(nois
         assert found.sigma == pytest.approx(noise, rel=0.5)
 
 
-def test_noise_that_is_given_is_kept_unless_readings_exceed_it():
-    normal, _ = normal_of(np.linspace(-3.0, 2.0, SIZE), noise=0.1)
-    for given, kept in ((0.12, 0.12), (0.01, pytest.approx(0.1, rel=0.5))):
-        found = map_estimate(normal, WeightPrior(1e-3, READ, float(READ), given), 7.0)
-        assert found is not None
-        assert found.sigma == kept
-
-
-@pytest.mark.parametrize("theta", [np.zeros(SIZE), np.full(SIZE, np.nan)])
-def test_rows_that_tell_nothing_have_no_summit(theta):
-    normal, _ = normal_of(theta, noise=0.1)
-    assert map_estimate(normal, WeightPrior(1e-3, READ, float(READ), 0.0), 7.0) is None
-
-
 def drawn_around(noise: float, iterations: int = 15):
     """The posterior of a network after a few steps, and readings of sin 3x with u'' = -9u."""
     x = np.linspace(0, 1, 40)
@@ -123,65 +107,3 @@ def test_a_network_far_from_the_map_estimate_is_moved_there_and_drawn_around():
     assert drawn.record["leave_one_out"]
     middle = np.mean(np.asarray(jax.tree.leaves(drawn.stacked[0].direction)[0]), axis=0)
     np.testing.assert_allclose(middle, jax.tree.leaves(model.direction)[0], atol=1e-9)
-
-
-@pytest.mark.parametrize("noise", [0.05, 0.003])
-def test_noise_of_readings_is_not_taken_for_an_error_of_the_field(noise):
-    about = drawn_around(noise).record
-    assert not about["exact_readings"]
-    assert about["stiffness"] < MAX_STIFFNESS
-
-
-def test_a_network_that_followed_little_noise_is_moved_where_the_equation_holds():
-    drawn = drawn_around(noise=0.003, iterations=6)
-    assert drawn.better is not None
-    x = np.linspace(0, 1, 101)
-
-    def error(model):
-        found = jax.vmap(lambda z: model.decode((), z)[0])(jnp.asarray(x[:, None]))
-        return np.sqrt(np.mean((np.asarray(found) - np.sin(3 * x)) ** 2))
-
-    with jax.enable_x64(True):
-        moved = drawn.better[0]
-        assert error(moved) < min(0.003, error(network_of(moved)))
-
-
-# ------------------------------------------------------------------------------- left-out readings
-
-
-@pytest.mark.parametrize("has_noise", [True, False])
-def test_readings_are_left_out_as_by_fits_without_them(has_noise):
-    count, size, sigma = 24, 5, 1e-4
-    x = np.linspace(-1, 1, count)
-    rows = np.polynomial.legendre.legvander(x, size - 1)
-    values = rows @ np.ones(size) + 0.3 * x**9
-    prior = 1e-6 * np.eye(size)
-    factor = np.asarray(np.linalg.qr(np.concatenate([rows, prior]), mode="r"))
-    step = np.linalg.solve(factor.T @ factor, rows.T @ values)
-    estimate = MapEstimate(
-        step, factor, sigma=sigma, stiffness=1.0, misfit_before=1.0, left_out_misfit=1.0,
-        determined=1.0, reading_change=0.0, cost=0.0,
-        reading_rows=np.column_stack([rows, -values]), has_noise=has_noise,
-    )  # fmt: skip
-    groups = [np.arange(3), np.array([5, 20]), np.arange(21, 24)]
-    found = left_out_residuals(estimate, x[:, None], groups, are_exact=not has_noise)
-    for group in groups:
-        left = np.delete(np.arange(count), group)
-        hold = rows[left].T @ rows[left] + prior @ prior
-        alone = np.linalg.solve(hold, rows[left].T @ values[left])
-        variance = np.diag(rows[group] @ np.linalg.solve(hold, rows[group].T))
-        variance = 1 + variance if has_noise else np.mean(variance)
-        expected = (rows[group] @ alone - values[group]) / (sigma * np.sqrt(variance / count))
-        np.testing.assert_allclose(found[group], expected, rtol=1e-6)
-    assert np.isnan(found[10])
-
-
-def test_a_field_that_was_not_read_has_no_residual():
-    rows = np.array([[1.0, 0.0, 0.1], [0.0, 0.0, 0.0], [1.0, 1.0, 0.2], [0.0, 0.0, 0.0]])
-    estimate = MapEstimate(
-        np.zeros(2), 2 * np.eye(2), sigma=1.0, stiffness=1.0, misfit_before=1.0, left_out_misfit=1.0,
-        determined=1.0, reading_change=0.0, cost=0.0, reading_rows=rows, has_noise=True,
-    )  # fmt: skip
-    groups = [np.array([0]), np.array([1])]
-    found = left_out_residuals(estimate, np.zeros((2, 1)), groups, are_exact=False)
-    assert np.isnan(found).tolist() == [False, True, False, True]

@@ -7,7 +7,6 @@ from wavy_result import result_with
 
 from pgt.core.errors import InputError
 from pgt.uncertainty import members
-from pgt.uncertainty.calibration import MemberCount
 from pgt.uncertainty.members import (
     checked_quantiles,
     member_statistics,
@@ -30,13 +29,6 @@ def test_every_member_says_its_own_and_chunks_do_not_show(monkeypatch):
     monkeypatch.setattr(members, "MAX_VALUES_AT_ONCE", 12)  # four points of three members at a time
     assert drawn.chunk_size(11) == 4
     np.testing.assert_allclose(drawn.evaluate(first, points)["u"], whole, rtol=1e-6)
-
-
-def test_trained_members_are_independent_and_their_middle_is_not_known():
-    drawn = result_with(members=4).members
-    assert (len(drawn), drawn.is_posterior, drawn.independent) == (4, False, MemberCount(4, False))
-    assert drawn.coefficients() == {}
-    assert drawn.observations.points.shape == (4, 300, 2)
 
 
 def test_statistics_are_those_of_numpy_in_double_precision():

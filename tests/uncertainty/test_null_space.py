@@ -54,10 +54,6 @@ def test_walls_and_a_start_determine_what_spreads():
     assert opened("u_t = diff((1 + 0.1*u^2)*u_x, x)", *walls) is None
 
 
-def test_where_the_equation_has_no_value_nothing_is_said():
-    assert opened("u_t + log(u - 100) + u_x^2 = 0") is None
-
-
 def test_sines_know_a_field_by_its_readings_and_by_its_equation():
     """The last field stands in no equation: nothing determines it."""
     points = np.random.default_rng(0).uniform(size=(80, 2))

@@ -3,14 +3,13 @@
 Draws beside the answer that they were drawn around.
 """
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import pgt
-from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED, Fit
+from pgt.methods.finished_fit import BUDGET_SPENT, Fit
 from pgt.methods.first_order.training_step import held_out_error
 from pgt.models.linearised import LinearisedModel
 from pgt.nn import batched
@@ -79,10 +78,6 @@ def test_the_error_is_that_of_readings_held_out(monkeypatch):
     assert outcome.held_out_error == pytest.approx(expected)
 
 
-def test_with_nothing_held_out_there_is_no_error(monkeypatch):
-    assert fitted(monkeypatch, hold_out=0.0)[1].held_out_error is None
-
-
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_a_fit_that_is_not_kept_gets_no_posterior(monkeypatch, is_kept):
     task = assemble(READINGS, pgt.Heat(0.1), SQUARE, model=network)
@@ -102,51 +97,3 @@ def test_a_fit_that_is_not_kept_gets_no_posterior(monkeypatch, is_kept):
     outcome = fit_task(task, progress=False, is_kept=ask)
     assert (outcome.deviations_at is not None) is is_kept
     assert errors == [outcome.held_out_error]
-
-
-def test_members_that_diverged_are_left_out(monkeypatch):
-    """The noise is the median of those that are left, of 0 and 2."""
-    ended, bars = (BUDGET_SPENT, DIVERGED, BUDGET_SPENT), pgt.Ensemble(members=3)
-    task, outcome = fitted(monkeypatch, ended, error_bars=bars)
-    record = outcome.members.record
-    assert record["diverged"] == [task.seeds[1]]
-    assert record["seeds"] == [task.seeds[0], task.seeds[2]]
-    assert len(record["held_out_errors"]) == 2
-    assert outcome.fit.stopped == BUDGET_SPENT
-    assert outcome.fit.noise_floor == 1.0
-
-
-def test_where_hardly_one_is_left_all_are_kept(monkeypatch):
-    bars = pgt.Ensemble(members=2)
-    task, outcome = fitted(monkeypatch, (DIVERGED, DIVERGED), error_bars=bars)
-    assert outcome.members.record["seeds"] == list(task.seeds)
-    assert outcome.members.record["diverged"] == list(task.seeds)
-    assert outcome.fit.stopped == DIVERGED
-
-
-def test_members_share_the_seconds_of_a_polish():
-    polish = pgt.Polish(seconds=12.0)
-    training = pgt.Training(steps=1, polish=polish)
-    task = assemble(READINGS, pgt.Heat(0.1), SQUARE, model=network, training=training)
-    part = candidates._with_shared_budget(task, 4)
-    assert part.training.polish == pgt.Polish(seconds=3.0)
-    assert (
-        part.requested_training == task.training
-    )  # of the same run, should it be killed and go on
-    alone = assemble(READINGS, pgt.Heat(0.1), SQUARE, model=network, training=pgt.Training(steps=1))
-    assert candidates._with_shared_budget(alone, 4) is alone
-
-
-def test_draws_deviate_from_the_fit_in_pairs():
-    task = assemble(
-        READINGS, pgt.Heat(0.1), SQUARE, model=network, training=pgt.Training(polish=False)
-    )
-    with jax.enable_x64(True):
-        model = cast(task.model, jnp.float64)
-        one = jax.tree.map(jnp.ones_like, model.tunable())
-        pair = jax.tree.map(lambda leaf: jnp.stack([leaf, -leaf]), one)
-        bases = batched.spread(eqx.filter(model, eqx.is_array, inverse=True), model, 2)
-        members = LinearisedModel(bases, pair)
-    around = outcomes.linearized_deviations(members, task, POINTS)
-    np.testing.assert_allclose(around.mean(axis=0), 0, atol=1e-12)
-    assert np.abs(around[0]).max() > 0

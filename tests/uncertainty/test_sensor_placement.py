@@ -6,12 +6,10 @@ from wavy_result import BOX, result_with
 
 import pgt
 from pgt.core.errors import InputError
-from pgt.data.domain import Domain
 from pgt.uncertainty.sensor_placement import (
     candidates,
     choose_places,
     inside_shape,
-    suggest_sensors,
 )
 
 X = np.linspace(0, 1, 41)
@@ -19,13 +17,6 @@ X = np.linspace(0, 1, 41)
 
 def bump(centre, width=0.08):
     return np.exp(-(((X - centre) / width) ** 2))
-
-
-def draws(covariance, count, seed=0):
-    """(count, m) samples of a Gaussian over places."""
-    return np.random.default_rng(seed).multivariate_normal(
-        np.zeros(len(covariance)), covariance, count
-    )
 
 
 def by_full_matrices(deviations, n, noise, read):
@@ -59,30 +50,6 @@ def test_it_is_the_conditioning_of_a_gaussian(read):
     assert (np.diff(found.remaining) < 0).all()
 
 
-def test_two_equal_bumps_get_one_sensor_each():
-    shapes = np.stack([bump(0.2), bump(0.8)])
-    deviations = np.random.default_rng(0).normal(size=(30, 2)) @ shapes
-    found = choose_places(deviations[..., None], 2, noise=0.05)
-    assert sorted(X[found.chosen]) == pytest.approx([0.2, 0.8])
-    assert found.remaining[-1] < 0.05 * found.variance[0]
-
-
-def test_places_that_are_known_are_left_alone():
-    spread = np.where(X < 0.5, 0.01, 1.0)
-    kernel = np.exp(-(((X[:, None] - X) / 0.05) ** 2)) * np.outer(spread, spread)
-    found = choose_places(draws(kernel, 40)[..., None], 5, noise=0.1)
-    assert (X[found.chosen] >= 0.5).all()
-    apart = np.diff(np.sort(X[found.chosen]))
-    assert apart.min() > 0.05  # two grid points: neighbours are redundant
-
-
-def test_without_noise_no_place_is_chosen_twice():
-    found = choose_places(draws(np.eye(41), 5)[..., None], 10)
-    assert len(set(found.chosen.tolist())) == 10
-    assert np.isfinite(found.remaining).all()
-    assert found.remaining[-1] >= -1e-6
-
-
 def test_mistakes_are_named():
     good = np.random.default_rng(0).normal(size=(3, 4, 1))
     for deviations, n, noise, message in (
@@ -94,23 +61,6 @@ def test_mistakes_are_named():
     ):
         with pytest.raises(InputError, match=message):
             choose_places(deviations, n, noise)
-
-
-def test_candidates_fill_the_domain():
-    box = Domain(x=(-1, 3), t=(2, 5))
-    points = candidates(box, 64)
-    assert points.shape == (64, 2)
-    assert box.contains(points).all()
-    unit = (points - box.lower) / box.extent
-    assert np.unique((8 * unit).astype(int), axis=0).shape == (64, 2)  # one in each of 8 × 8 cells
-
-
-def test_an_instant_to_measure_at_is_a_date_where_time_is():
-    hour = Domain(x=(0, 1), t=("2024-05-01T12:00", "2024-05-01T13:00"))
-    points = np.array([[0.5, 1714564800.0 + 60.0], [0.1, 1714564800.0]])
-    members = {"u": np.array([[1.0, 0.0], [-1.0, 0.0]])}
-    found = suggest_sensors(points, hour, members, 1, {"u": 0.1})
-    assert found.t.to_numpy() == np.array(["2024-05-01T12:01"], "datetime64[ns]")
 
 
 def test_no_sensor_is_put_into_an_obstacle():

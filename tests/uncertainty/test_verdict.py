@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 import verdict_cases as cases
 
-from pgt.core.doubt import FieldError, HeldOutError, Kind
-from pgt.core.numbers import percent
+from pgt.core.doubt import FieldError, Kind
 from pgt.core.stage import Stage
 from pgt.data import Observations
 from pgt.data.visibility import Cells
@@ -20,7 +19,6 @@ from pgt.methods.finished_fit import (
     BUDGET_SPENT,
     DIVERGED,
     HELD_OUT_ERROR_STALLED,
-    SOLVED_IN_CLOSED_FORM,
 )
 from pgt.uncertainty.convergence import Descent
 from pgt.uncertainty.held_out import HeldOutPredictions
@@ -57,27 +55,10 @@ def test_a_sound_fit_raises_no_doubt():
     assert set(verdict.held_out) == {"u"}
 
 
-def test_the_error_is_relative_to_size_and_to_spread():
-    evidence = heat(off=0.01)
-    found, judged = judge(evidence).held_out["u"], evidence.judged
-    wrong = np.linalg.norm(judged.predictions - judged.readings.values)
-    assert found.readings == 12
-    assert found.rmse == pytest.approx(wrong / np.sqrt(12))
-    assert found.relative == pytest.approx(wrong / np.linalg.norm(judged.readings.values))
-    both = [evidence.fitted.values, evidence.held_out.values]
-    assert found.of_spread == pytest.approx(found.rmse / np.concatenate(both).std())
-
-
 def test_a_coefficient_that_means_nothing_is_grave():
     verdict = judge(heat(unidentified_coefficients={"r": "its terms are gone"}))
     assert (verdict.kinds, verdict.exit_code) == (("unidentified_coefficient",), 4)
     assert str(verdict.doubts[0]) == "r: its terms are gone."
-
-
-def test_where_a_function_is_not_told_is_said():
-    (doubt,) = judge(heat(undetermined_functions={"x_lower_u": "t from 0.9 to 1"})).doubts
-    assert doubt.kind == "undetermined_function"
-    assert "x_lower_u for t from 0.9 to 1" in str(doubt)
 
 
 def test_the_most_serious_comes_first_and_each_says_what_it_is():
@@ -125,52 +106,7 @@ def test_a_field_that_does_not_explain_the_readings_has_not_converged(descent):
     assert verdict.kinds[0] == "not_converged"
 
 
-def test_a_solution_that_explains_nothing_does_not_contradict_itself():
-    verdict = judge(heat(off=2.0, descent=Descent(SOLVED_IN_CLOSED_FORM)))
-    assert verdict.reason.startswith("The held-out error of u is")
-    assert "nothing to converge" not in verdict.doubts[0].sentence
-
-
-def test_predictions_that_are_no_numbers_are_counted_and_no_success():
-    evidence = heat(off=np.array([[NAN]] * 3 + [[0.0]] * 9))
-    verdict = judge(evidence)
-    assert verdict.converged is False
-    assert verdict.held_out["u"].readings == 9
-    assert one(evidence, "not_finite").numbers == {"predictions": 3}
-    assert (
-        "3 predictions at held-out readings are not finite" in one(evidence, "not_finite").sentence
-    )
-    assert judge(heat(off=NAN)).held_out == {}
-
-
 # ------------------------------------------------------------------------------- doubts
-
-
-def test_a_large_error_is_said_in_its_unit():
-    doubt = one(heat(off=1.0), "large_error")
-    assert doubt.sentence.startswith("The held-out error of u is large: ")
-    assert " K, " in doubt.sentence
-    assert doubt.numbers["field"] == "u"
-    assert doubt.numbers["of_spread"] > 0.2
-
-
-def test_known_noise_excuses_an_error_of_its_size():
-    assert "large_error" in judge(heat(off=1.0)).kinds
-    assert "large_error" not in judge(heat(off=1.0, noise=0.6)).kinds
-
-
-def test_a_field_without_a_finite_value_is_named():
-    doubt = one(heat(values={"u": np.ones(2), "p": np.full(2, NAN)}), "not_finite")
-    assert doubt.sentence == "p: not a single finite value."
-    assert doubt.numbers == {"fields": ["p"]}
-
-
-def test_few_and_no_held_out_readings():
-    assert one(heat(keep=slice(2)), "few_held_out").numbers == {"u": 2}
-    assert "Few readings were held out: u (2)" in one(heat(keep=slice(2)), "few_held_out").sentence
-    assert one(heat(keep=slice(0)), "no_held_out").numbers == {"fields": ["u"]}
-    assert "No reading of u was held out" in one(heat(keep=slice(0)), "no_held_out").sentence
-    assert not {"few_held_out", "no_held_out"} & set(judge(heat()).kinds)
 
 
 def test_interpolation_that_is_better_is_a_doubt():
@@ -188,25 +124,6 @@ def test_interpolation_that_is_better_is_a_doubt():
             assert "and by more than chance explains" in str(doubt)
             assert doubt.numbers["of_spread"] == found.of_spread
             assert doubt.is_grave is (found.of_spread > 0.05)
-
-
-def test_what_the_equations_and_the_readings_leave_open():
-    evidence = heat(free_fields={"p": "a function of time"}, coefficient_notes={"nu": "on its way"})
-    doubt = one(evidence, "undetermined_field")
-    assert "p was never measured" in doubt.sentence
-    assert "determined up to a function of time" in doubt.sentence
-    assert doubt.numbers == {"field": "p", "up_to": "a function of time"}
-    assert str(one(evidence, "doubtful_coefficient")) == "nu: on its way."
-
-
-def test_folds_judge_in_place_of_the_held_out_readings():
-    evidence = heat(keep=slice(2))
-    guess = np.asarray(evidence.fitted.values) * 1.02
-    verdict = judge(heat(keep=slice(2), judged=HeldOutPredictions(evidence.fitted, guess, folds=4)))
-    assert verdict.folds == 4
-    assert verdict.held_out["u"].readings == 108
-    assert verdict.held_out["u"].relative == pytest.approx(0.02)
-    assert "few_held_out" not in verdict.kinds, "108 readings are not few"
 
 
 # ------------------------------------------------------------------------------- sensors
@@ -266,24 +183,6 @@ def test_an_equation_that_is_not_fulfilled_is_doubted():
 # ------------------------------------------------------------------------------- the exit code
 
 
-def test_an_error_is_judged_by_the_spread_not_by_the_size_of_the_values():
-    """101325 ± 10 Pa, missed by as much as they vary, is not explained to 0.01 %."""
-    random = np.random.default_rng(0)
-    values = 101325 + 10 * random.normal(size=(40, 1))
-    points = random.uniform(size=(40, 1))
-    readings = Observations.from_arrays(points, values, coords=("x",), fields=("p",))
-    fitted, held_out = readings.take(np.arange(30)), readings.take(np.arange(30, 40))
-    said = [np.full((n, 1), 101335.0) for n in (30, 10)]
-    table = misfit_table((fitted, said[0]), (held_out, said[1]))
-    descent = Descent(HELD_OUT_ERROR_STALLED)
-    verdict = judge(
-        Evidence(fitted, held_out, HeldOutPredictions(held_out, said[1]), descent, table)
-    )
-    assert verdict.held_out["p"].relative < 1e-3
-    assert verdict.converged is False
-    assert verdict.exit_code == 3
-
-
 def test_a_sound_fit_ends_with_0_and_a_grave_doubt_with_4():
     assert judge(heat()).exit_code == 0
     assert judge(heat(relative_residuals={"heat": 0.15})).exit_code == 0  # doubtful, but not grave
@@ -312,24 +211,6 @@ def test_a_part_of_the_domain_without_readings_is_said(more, grave):
     assert doubt.sentence.startswith("4 of 16 cells hold a reading")
     assert doubt.is_grave is grave
     assert "unread_places" not in judge(heat(cells=Cells(14, 16, 15.0))).kinds
-
-
-def test_what_is_set_already_is_not_advised():
-    field = cases.heat_field()
-    fitted, held_out = cases.readings_of(field, ("u",), 120)
-    values = np.array(fitted.values)
-    values[3] += 50.0
-    spoilt = dataclasses.replace(fitted, values=values)
-    for likelihood, advised in (("gauss", True), ("student", False), ("huber", False)):
-        evidence = cases.evidence(field, spoilt, held_out, likelihood=likelihood)
-        assert ('likelihood = "student"' in one(evidence, "far_readings").sentence) is advised
-
-
-def test_interpolation_that_is_better_by_chance_is_not_grave():
-    few = HeldOutError(8, 1.0, 0.1, 0.05, of_spread=0.1, interpolated_of_spread=0.08)
-    assert not few.is_significant
-    assert dataclasses.replace(few, readings=800).is_significant
-    assert not dataclasses.replace(few, interpolated_of_spread=None).is_significant
 
 
 def stage(*costs):
@@ -372,13 +253,6 @@ def test_a_fit_that_the_clock_ended_is_told_to_take_more_seconds():
     assert "seconds" not in rested.reason
 
 
-def test_nothing_has_converged_to_a_solution_where_the_equation_does_not_hold():
-    broken = judge(heat(relative_residuals={"heat": 0.65}))
-    assert broken.converged is None
-    assert "heat" in broken.reason
-    assert broken.exit_code == 4
-
-
 def test_a_contradicted_condition_is_named_and_grave_where_it_matters():
     wall = {"condition": "Dirichlet at the lower end of x", "sigmas": 6.1, "change": 0.13}
     wall |= {"violation": 0.01}
@@ -388,30 +262,6 @@ def test_a_contradicted_condition_is_named_and_grave_where_it_matters():
     assert "6.1" in str(doubt)
     assert verdict.exit_code == 4
     assert judge(heat(contradicted_conditions=[wall | {"change": 0.01}])).exit_code == 0
-
-
-def test_a_condition_that_the_field_misses_at_most_places_is_named_and_grave():
-    wall = {"condition": "Dirichlet at the lower end of x", "sigmas": 0.0, "change": 0.0}
-    verdict = judge(heat(contradicted_conditions=[wall | {"violation": 1.9}]))
-    (doubt,) = verdict.doubts
-    assert "Dirichlet at the lower end of x" in str(doubt)
-    assert "190" in str(doubt)
-    assert "σ" not in str(doubt)
-    assert verdict.exit_code == 4
-
-
-def test_an_expected_error_says_itself_that_a_doubt_makes_it_larger():
-    small = {"u": FieldError(0.016, 0.01, 0.03)}
-    assert judge(heat(field_error=small)).field_error["u"].doubted == ""
-    verdict = judge(heat(off=1.0, field_error=small))
-    large = next(doubt for doubt in verdict.doubts if doubt.kind == "large_error")
-    assert percent(large.numbers["of_spread"]) in verdict.field_error["u"].in_words
-    # An error that is stated as large as the doubt's does not contradict it.
-    wide = {"u": FieldError(1.1 * large.numbers["of_spread"], 0.1, 5.0)}
-    assert "held-out" not in judge(heat(off=1.0, field_error=wide)).field_error["u"].doubted
-    wall = {"condition": "Initial", "sigmas": 0.0, "change": 0.0, "violation": 1.9}
-    found = judge(heat(field_error=small, contradicted_conditions=[wall])).field_error["u"]
-    assert "condition" in found.in_words
 
 
 def test_a_sensor_at_fault_is_named_by_its_place_and_cause():
@@ -439,10 +289,3 @@ def test_a_part_that_is_known_less_well_is_doubted(value, inside, outside, grave
     error = FieldError(value, value / 2, 2 * value, inside, outside)
     found = [doubt.is_grave for doubt in undetermined_places({"u": error})]
     assert found == ([] if grave is None else [grave])
-
-
-def test_both_parts_are_said():
-    (doubt,) = undetermined_places({"u": FieldError(0.12, 0.06, 0.2, 0.01, 0.15)})
-    said = doubt.sentence.replace("\N{NO-BREAK SPACE}", " ")
-    assert "15 % of its spread there, 1 % near them" in said
-    assert doubt.numbers == {"field": "u", "expected": 0.12, "far": 0.15}

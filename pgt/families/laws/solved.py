@@ -17,7 +17,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
-from pgt.core.arguments import LARGEST
+from pgt.core.arguments import MAX_NUMBER
 from pgt.core.errors import InputError
 from pgt.core.types import Key
 from pgt.data.domain import Domain
@@ -118,8 +118,10 @@ def as_coefficient(name: str, value) -> Float[Array, ""]:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if isinstance(value, str) or not 0 < number <= LARGEST:
-        raise InputError(f"draw: {name} is {value!r}; write a number above 0, up to {LARGEST:g}.")
+    if isinstance(value, str) or not 0 < number <= MAX_NUMBER:
+        raise InputError(
+            f"draw: {name} is {value!r}; write a number above 0, up to {MAX_NUMBER:g}."
+        )
     return jnp.asarray(number)
 
 

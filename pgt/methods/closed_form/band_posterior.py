@@ -27,6 +27,7 @@ from jaxtyping import Float, Int
 from pgt.core.unknown import named_unknowns
 from pgt.data.observations import Observations
 from pgt.data.splits import Groups, choose_held_out_sensors
+from pgt.inference.evidence import MAX_EXACT_SIGMA
 from pgt.inference.linear_gaussian import DECISIVE_EVIDENCE, GaussianPosterior, divide_draws
 from pgt.methods.closed_form.design_rows import field_rows, weights_of, with_weights
 from pgt.methods.coefficients import CoefficientEstimate, are_settled
@@ -279,6 +280,20 @@ def _average_likely_parts(parts: Sequence[BandFit], odds: Sequence[float]) -> Ba
 def average_two(first: BandFit, second: BandFit) -> BandAverage:
     """The average of two fits with different sines, in equal shares."""
     return _mixture((first, second), np.full(2, 0.5))
+
+
+def with_new_parts(average: BandAverage, parts: tuple[BandFit, ...]) -> BandAverage:
+    """The average of the same bands, each fitted to more readings, whose evidence changes the shares.
+
+    With exact readings the shares stay: the parts then measure the error of the basis.
+    """
+    shares = average.shares
+    if average.sigma > MAX_EXACT_SIGMA:
+        pairs = zip(parts, average.parts, strict=True)
+        gains = np.array([part.evidence - before.evidence for part, before in pairs])
+        odds = shares * np.exp(gains - gains.max())
+        shares = odds / odds.sum()
+    return _mixture(parts, shares)
 
 
 def _mixture(parts: tuple[BandFit, ...], shares: Float[np.ndarray, " k"]) -> BandAverage:

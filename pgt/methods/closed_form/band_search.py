@@ -25,6 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pgt.core.unknown import named_unknowns
+from pgt.data.reading_stream import ReadingStream
 from pgt.inference.evidence import MAX_EXACT_SIGMA
 from pgt.inference.linear_gaussian import GaussianPosterior
 from pgt.methods.closed_form.band_posterior import (
@@ -33,17 +34,20 @@ from pgt.methods.closed_form.band_posterior import (
     average_bands,
     average_two,
     band_penalty,
+    with_new_parts,
 )
 from pgt.methods.closed_form.band_solution import (
     needed_floor,
     posterior_with_fixed_coefficients,
     readings_posterior,
+    solve_for_priors,
     solve_linear,
     solve_nonlinear,
 )
 from pgt.methods.closed_form.design_rows import nodes_of
 from pgt.methods.closed_form.equation_symbol import symbol_of
 from pgt.methods.closed_form.smoothness_average import PRIOR_COUNT, average_over_smoothness
+from pgt.methods.closed_form.streamed_readings import compress
 from pgt.methods.coefficients import are_settled
 from pgt.methods.finished_fit import COEFFICIENT_NOT_AT_REST, SOLVED_IN_CLOSED_FORM, Fit
 from pgt.methods.history import History
@@ -69,6 +73,8 @@ MAX_TRIAL_WEIGHTS = 800
 # A posterior error, in units of the spread, that no other band improves; and one above which a network is
 # tried.
 EXACT_ERROR, MAX_GOOD_ERROR = 1e-11, 1e-3
+# The number of readings of a stream with which two bands are compared: more decide better, in more time.
+READINGS_FOR_BAND = 1 << 18
 # The number of nodes at which these errors are computed.
 ERROR_NODES = 256
 # The share of the seconds for scan and climb where more sines or a network may follow; the shares for the
@@ -89,10 +95,15 @@ def leaves_time_for_network(task: Task) -> bool:
     return task.has_fallback and in_time and has_judges
 
 
-def fit_features(task: Task, report: Report) -> tuple[BandFit | BandAverage, Fit]:
-    """The posterior of the most probable field of the task, and the record of the search."""
+def fit_features(
+    task: Task, report: Report, earlier: BandFit | BandAverage | None = None
+) -> tuple[BandFit | BandAverage, Fit]:
+    """The posterior of the most probable field of the task, and the record of the search.
+
+    With an `earlier` fit to fewer readings, its bands and sines are kept, and nothing is searched.
+    """
     search = _Search(task, report)
-    result = search.best()
+    result = search.best() if earlier is None else search.with_sines_of(earlier)
     with jax.enable_x64(True):
         model, pde = cast((result.model, result.pde), jnp.float64)
     seconds = search.deadline.spent
@@ -105,7 +116,7 @@ def fit_features(task: Task, report: Report) -> tuple[BandFit | BandAverage, Fit
 
 
 class _Basis:
-    """One basis, of sines or of exact waves, with the fits of the bands tried so far.
+    """One basis, of sines or of exact waves, with the bands tried so far, and their fits.
 
     `quickest` and `latest` are the seconds of the quickest and of the latest fit. `scan_count`,
     `trial_count` and `full_count` are the numbers of functions in scan, climb and last fit.
@@ -113,6 +124,7 @@ class _Basis:
 
     def __init__(self, model: Features, deadline: Deadline, is_linear: bool):
         self.model = model
+        self.tried: set[Band] = set()
         self.fits: dict[Band, BandFit] = {}
         self.quickest, self.latest = math.inf, 0.0
         network = model.network
@@ -147,7 +159,8 @@ class _Search:
         """The fit of greatest evidence, averaged where others are nearly as probable."""
         sines = self.bases[-1]
         if sines.model.band is not None:
-            return self._fit(sines, sines.model.band, sines.full_count)
+            best, stream = self._fit(sines, sines.model.band, sines.full_count), self.task.stream
+            return best if stream is None else self._fits_to([best], stream, sines)[0]
         best, basis = None, sines
         for other in self.bases:
             if best is not None and (self._is_exact(best) or not self.deadline.allows(0.0)):
@@ -165,12 +178,28 @@ class _Search:
         while best.learnt and self._has_time_to_search():
             self.task = replace(task, pde=best.pde)
             band = self._scan(basis, best.band)
-            fit = None if band in basis.fits else self._fit(basis, band)
+            fit = None if band in basis.tried else self._fit(basis, band)
             self.task = task
             if fit is None or not fit.is_better_than(best):
                 break
             best = fit
         return best
+
+    def with_sines_of(self, earlier: BandFit | BandAverage) -> BandFit | BandAverage:
+        """The fit with the sines of an earlier one, whose bands are weighted by their evidence anew."""
+        assert self.is_one_solve
+        if isinstance(earlier, BandFit):
+            self._record(fit := self._solve_near(earlier))
+            return fit
+        parts = tuple(map(self._solve_near, earlier.parts))
+        self._record(parts[0])
+        return with_new_parts(earlier, parts)
+
+    def _solve_near(self, earlier: BandFit) -> BandFit:
+        prior = getattr(earlier.posterior.reduced.basis, "function_prior", None)
+        if prior is not None:
+            return next(iter(solve_for_priors(earlier.model, self.task, [prior])))
+        return solve_linear(earlier.model, self.task, earlier.posterior.maximum.log_stiffness)
 
     def _exact_waves(self) -> Features | None:
         """The model with waves that satisfy the equation; None where they are not known, or the domain
@@ -229,7 +258,7 @@ class _Search:
                 is_moving = False
                 for band in _neighbors(best.band, factor, narrow_first):
                     is_flat = self.has_functions and min(band) < MIN_BAND_WITH_FUNCTIONS
-                    if band in basis.fits or is_flat or self._is_over(basis, best):
+                    if band in basis.tried or is_flat or self._is_over(basis, best):
                         continue
                     fit = self._fit(basis, band)
                     if fit.is_better_than(best):
@@ -245,7 +274,7 @@ class _Search:
         )
         share = SEARCH_SHARE if is_followed else 1.0
         in_time = self.deadline.allows(basis.quickest, share)
-        return not in_time or len(basis.fits) >= MAX_TRIALS or self._is_exact(best)
+        return not in_time or len(basis.tried) >= MAX_TRIALS or self._is_exact(best)
 
     def _fit(
         self, basis: _Basis, band: Band, count: int | None = None, near: float | None = None
@@ -257,10 +286,12 @@ class _Search:
             fit = solve_linear(model, self.task, near)
         else:
             fit = solve_nonlinear(model, self.task, self.deadline)
-        basis.fits[band] = fit
+        basis.tried.add(band)
+        if self.task.stream is None:  # else nothing is averaged, and the fits would fill the memory
+            basis.fits[band] = fit
         basis.latest = self.deadline.spent - before
         basis.quickest = min(basis.quickest, basis.latest)
-        self.report(min(len(basis.fits) / MAX_TRIALS, 1.0), {"evidence": fit.evidence})
+        self.report(min(len(basis.tried) / MAX_TRIALS, 1.0), {"evidence": fit.evidence})
         self._record(fit)
         return fit
 
@@ -273,8 +304,34 @@ class _Search:
 
     # ------------------------------------------------------------------------------ 3. finish
 
+    def _with_all_readings(self, sampled: BandFit, basis: _Basis, stream: ReadingStream) -> BandFit:
+        """The fit to all readings of a stream, by one pass over them. A few of its parts decide whether
+        the band is that of the fit to the sample or a wider one: more readings resolve shorter waves."""
+        bands = sampled.band, next(_neighbors(sampled.band, BAND_FACTORS[1], False))
+        fits = [self._fit(basis, band, basis.full_count) for band in bands]
+        few = stream.part(READINGS_FOR_BAND, basis.model.seed)
+        best, band_fit = self._fits_to(fits, few, basis)
+        return best if len(few) == len(stream) else self._fits_to([band_fit], stream, basis)[0]
+
+    def _fits_to(
+        self, fits: list[BandFit], stream: ReadingStream, basis: _Basis
+    ) -> tuple[BandFit, BandFit]:
+        """The best of the fits to all readings of a stream, and the fit to the sample that it is from."""
+        task, pairs = self.task, []
+        passed = compress(fits, task, stream, lambda share: self.report(share, {}))
+        for fit, compressed in zip(fits, passed, strict=True):
+            self.task = replace(task, compressed=compressed)
+            pairs.append((self._fit(basis, fit.band, basis.full_count), fit))
+        self.task = task
+        best = pairs[0]
+        for pair in pairs[1:]:
+            best = pair if pair[0].is_better_than(best[0]) else best
+        return best
+
     def _finish(self, best: BandFit, basis: _Basis) -> BandFit | BandAverage:
         """The best fit with more sines, and averaged with others."""
+        if self.task.stream is not None:
+            return self._with_all_readings(best, basis, self.task.stream)
         has_open_walls = self.is_one_solve and bool(wall_fields(self.task.pde))
         is_noisy = best.sigma > MAX_EXACT_SIGMA
         if has_open_walls and is_noisy and self.deadline.allows(PRIOR_COUNT * basis.latest):

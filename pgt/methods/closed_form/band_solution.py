@@ -51,6 +51,7 @@ from pgt.methods.coefficients import (
     is_at_edge,
 )
 from pgt.models.features import Features, Sines
+from pgt.physics.pde import AbstractPDE
 from pgt.physics.unknown_conditions import functions_of, wall_fields
 from pgt.problem.assembly import Task
 from pgt.problem.budget import ROWS_PER_WEIGHT, Deadline
@@ -142,9 +143,18 @@ def node_count(model: Features, task: Task) -> int:
     return max(MIN_NODES, needed)
 
 
+def task_rows(model: Features, pde: AbstractPDE, task: Task, points: int) -> Rows:
+    """All rows of a task, linearized at the weights of model and equation, with all readings of its
+    stream, where these were compressed."""
+    rows = rows_of(model, pde, task.problem, points)
+    if task.compressed is None:
+        return rows
+    return replace(rows, compressed=task.compressed, sigma=task.compressed.sigma)
+
+
 def readings_posterior(model: Features, task: Task, sigma_floor: float = 0.0) -> GaussianPosterior:
     """The posterior given the readings alone, without the equation."""
-    rows = replace(rows_of(model, task.pde, task.problem, 0), sigma_floor=sigma_floor)
+    rows = replace(task_rows(model, task.pde, task, 0), sigma_floor=sigma_floor)
     return fit_posterior(rows, task.problem.likelihood)
 
 
@@ -161,7 +171,7 @@ def needed_floor(model: Features, task: Task) -> float:
 
 def solve_linear(model: Features, task: Task, near: float | None = None) -> BandFit:
     """The fit of a linear equation with known coefficients, by one solve; `near` guesses its log10 ρ."""
-    rows = rows_of(model, task.pde, task.problem, node_count(model, task))
+    rows = task_rows(model, task.pde, task, node_count(model, task))
     if wall_fields(task.pde):
         rows = replace(rows, function_prior=UnknownFunctions(model, task).prior)
     likelihood = task.problem.likelihood
@@ -266,7 +276,7 @@ def _gauss_newton(
             break
         before = deadline.spent
         model, pde = with_weights(model, pde, weights)
-        rows = rows_of(model, pde, task.problem, nodes)
+        rows = task_rows(model, pde, task, nodes)
         if not np.isfinite(rows.equation).all() or not np.isfinite(rows.target).all():
             break
         # While a coefficient is wrong, misfits exceed the noise: a given σ is only a floor, too.

@@ -14,12 +14,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import NamedSharding
 from jaxtyping import Array, Float
 
+from pgt.core.devices import by_rows, on_every_device, on_this_host
 from pgt.core.types import Point
 from pgt.core.unknown import is_unknown, named_unknowns, resolve
 from pgt.data.domain import Domain
-from pgt.data.observations import cell_quadrature, typical
+from pgt.data.observations import Observations, cell_quadrature, typical
 from pgt.data.origin import Origin
 from pgt.inference.linear_algebra import beside_numpy
 from pgt.inference.linear_gaussian import Rows
@@ -83,14 +85,20 @@ def rows_of(model: Features, pde: AbstractPDE, problem: Problem, points: int) ->
     readings = np.pad(readings, ((0, 0), (0, size - readings.shape[1])))
     if model.network.is_exact:
         equation, readings = model.network.tied(equation), model.network.tied(readings)
-    return Rows(equation, target, readings, values, sigma, given, fields)
+    return Rows(
+        equation, target, readings, values, sigma, given, fields, errors=problem.sensor_errors
+    )
 
 
-def field_rows(model: Features, points: Float[np.ndarray, "*n d"]) -> Float[np.ndarray, "*n m"]:
+def field_rows(
+    model: Features, points: Float[np.ndarray, "*n d"], sharding: NamedSharding | None = None
+) -> Float[np.ndarray, "*n m"]:
     """The values of all sines at points. Every field is a sum of them, in units of its spread."""
     unit = np.asarray(model.scaling.to_unit(np.asarray(points, float)))
     with beside_numpy():
-        return np.asarray(_sines_at(model.network.sines, jnp.asarray(unit)))
+        sines = on_every_device(model.network.sines, sharding)
+        values = _sines_at(sines, by_rows(jnp.asarray(unit), sharding))
+        return np.asarray(on_this_host(values, sharding))
 
 
 @compiled
@@ -98,12 +106,21 @@ def _sines_at(sines: Sines, unit: Float[Array, "*n d"]) -> Float[Array, "*n m"]:
     return sines(unit)
 
 
+def sensor_rows(
+    model: Features, readings: Observations, sharding: NamedSharding | None = None
+) -> Float[np.ndarray, "n m"]:
+    """What every sensor reads of each sine: its value, or its average over a box."""
+    nodes, weights = cell_quadrature(readings)
+    if len(weights) == 1:
+        return field_rows(model, np.asarray(nodes)[:, 0], sharding)
+    return np.einsum("nqm,q->nm", field_rows(model, np.asarray(nodes), sharding), weights)
+
+
 def _readings(model: Features, problem: Problem):
     """The rows and values of all measured numbers, the σ of each relative to the common one, the common σ
     or None, and the number of the field of each."""
     readings, scaling = problem.observations, model.scaling
-    nodes, weights = cell_quadrature(readings)
-    sines = np.einsum("nqm,q->nm", field_rows(model, np.asarray(nodes)), weights)
+    sines = sensor_rows(model, readings, problem.sharding)
     fields, count = len(readings.fields), sines.shape[1]
     rows, values, sigma = [], [], []
     for field, name in enumerate(readings.fields):
@@ -127,9 +144,9 @@ def _equation_and_conditions(model: Features, pde: AbstractPDE, problem: Problem
     if problem.equation_scales and not model.network.is_exact:
         inside = nodes_of(domain, points)
         rows = _Equation(pde, dict(problem.equation_scales), problem.origin)
-        yield _linearize(model, rows, inside)
+        yield _linearize(model, rows, inside, problem.sharding)
     for function, nodes in _conditions(pde, problem, points):
-        yield _linearize(model, function, nodes)
+        yield _linearize(model, function, nodes, problem.sharding)
 
 
 def _conditions(pde: AbstractPDE, problem: Problem, points: int):
@@ -232,10 +249,11 @@ def _values_and_slopes(model: Features, function, points):
     return jax.vmap(at)(points)
 
 
-def _linearize(model: Features, function, points):
+def _linearize(model: Features, function, points, sharding: NamedSharding | None):
     """E and f, with one row for each node and kind: the residuals are E a - f to first order."""
-    values, slopes = _values_and_slopes(model, function, jnp.asarray(points))
-    slopes = np.asarray(slopes)
+    whole = on_every_device((model, function), sharding)
+    rows = _values_and_slopes(*whole, by_rows(jnp.asarray(points), sharding))
+    values, slopes = (np.asarray(part) for part in on_this_host(rows, sharding))
     # The columns of coefficients are left out, because their unit says nothing about the size of a row.
     size = np.sqrt(np.mean(np.sum(slopes[..., : model.network.readout.size] ** 2, axis=2), axis=0))
     raws = [float(raw) / COEFFICIENT_UNIT for raw in _raws(function.pde)]

@@ -5,6 +5,7 @@ losses and the held-out error of every network, and decides whether the training
 """
 
 import time
+from collections.abc import Generator
 from math import isfinite, nan
 from pathlib import Path
 
@@ -13,8 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool
 
+from pgt.core.devices import on_every_device, on_this_host, rows_of_hosts
 from pgt.core.progress import ProgressBar
 from pgt.core.unknown import named_unknowns
+from pgt.data.observations import Observations
 from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED, HELD_OUT_ERROR_STALLED, Fit
 from pgt.methods.first_order.training_step import (
     BudgetClock,
@@ -59,7 +62,8 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
     ]
     fixed = [part for _, part in starts]
     program = TrainingProgram.of(fixed, problems, task.held_outs, seeds, step)
-    state = stack_states([state for state, _ in starts])
+    sharding = task.problem.sharding
+    state = on_every_device(stack_states([state for state, _ in starts]), sharding)
     unknowns = [name for name, _ in named_unknowns(task.pde)]
     best, logbook = state.trained, Logbook.empty(len(seeds), task.problem.term_names(), unknowns)
     identity = {}
@@ -68,8 +72,11 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
         content = load_checkpoint(checkpoint, identity, (state, best, logbook.plain()))
         state, best, logbook = *content[:2], Logbook.from_plain(content[2])
     began = time.monotonic() - logbook.seconds
+    pools = _pools(task, int(state.step))
     while not logbook.stopped:
         clock, count = _next_run(logbook, state, training)
+        if pools is not None:
+            program = program.with_pool(rows_of_hosts(next(pools), sharding))
         next_state, summary = program.run(state, clock, count)
         state = accept_finite(state, next_state, summary.finite)
         logbook.seconds = time.monotonic() - began
@@ -83,10 +90,25 @@ def train(task: Task, *, checkpoint: Path | None, progress: ProgressBar) -> list
         progress.update("train", share, {n: float(np.median(v)) for n, v in summary.losses.items()})
         if checkpoint is not None:
             save_checkpoint(checkpoint, identity, (state, best, logbook.plain()))
+    if pools is not None:
+        pools.close()
+    best, state = (on_this_host(part, sharding) for part in (best, state))
     trained = best if logbook.stopped == HELD_OUT_ERROR_STALLED else state.trained
     if _estimates_noise(task):  # training has ended, so all of the error may be noise
         state = with_noise_floors(state, [history.best for history in logbook.histories])
     return _fits(trained, fixed, state, logbook)
+
+
+def _pools(task: Task, steps_done: int) -> Generator[Observations] | None:
+    """Shuffled readings for the batches of each run of steps; None where all readings are in memory."""
+    if task.stream is None:
+        return None
+    hosts, sharding = jax.process_count(), task.problem.sharding
+    devices = 1 if sharding is None else sharding.mesh.size
+    size = min(task.training.batch * task.training.check_every, len(task.stream)) // hosts
+    size = max(size // devices, 1) * devices
+    seed = task.seeds[0] + hosts * steps_done + jax.process_index()
+    return task.stream.of_this_host().shuffled(size, seed)
 
 
 def _untrained(model: AbstractFieldModel, task: Task) -> Fit:

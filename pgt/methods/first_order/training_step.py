@@ -5,7 +5,7 @@ several at once by `vmap`, and `TrainingProgram` chooses between them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import equinox as eqx
@@ -239,6 +239,20 @@ class TrainingProgram:
             return TrainingProgram(parts[0], jax.random.key(seeds[0]), training)
         keys = jnp.stack([jax.random.key(seed) for seed in seeds])
         return TrainingProgram(batched.share(batched.stack(parts)), keys, training)
+
+    def with_pool(self, pool: Observations) -> "TrainingProgram":
+        """The program with batches from these readings, which all networks share."""
+
+        def put(parts, readings):
+            problem = eqx.tree_at(lambda p: p.pool, parts[1], readings, is_leaf=lambda n: n is None)
+            return parts[0], problem, parts[2]
+
+        if not self.keys.ndim:
+            return replace(self, rest=put(self.rest, pool))
+        own, common = self.rest
+        return replace(
+            self, rest=(put(own, jax.tree.map(lambda leaf: None, pool)), put(common, pool))
+        )
 
     @property
     def compiled(self):

@@ -10,15 +10,17 @@ the rows gives the product with a vector, at the cost of a few evaluations.
 import functools
 import itertools
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import NamedSharding
 from jaxtyping import Array, Float, PyTree
 
+from pgt.core.devices import by_rows, on_every_device, on_this_host
 from pgt.inference import linear_algebra
 from pgt.inference.linear_algebra import Matrix, Square, Vector
 from pgt.methods.second_order.residual_rows import RowBlock
@@ -61,11 +63,21 @@ class RowProgram:
 
     On the host, a block with a chunk size is computed in chunks of that many items. Another number of
     items then needs no new compilation, which takes many seconds for an equation of high order.
+    `sharding` divides the items over devices.
     """
 
-    def __init__(self, blocks: tuple[RowBlock, ...], chunk_sizes: tuple[int | None, ...] = ()):
+    def __init__(
+        self,
+        blocks: tuple[RowBlock, ...],
+        chunk_sizes: tuple[int | None, ...] = (),
+        sharding: NamedSharding | None = None,
+    ):
         functions = tuple(block.function for block in blocks)
-        compiled = partial(jax.jit, compiler_options=OPTIONS)
+
+        def compiled(function, **options):
+            program = jax.jit(function, compiler_options=OPTIONS, **options)
+            return program if sharding is None else _on_devices(program, sharding)
+
         self.chunk_sizes = chunk_sizes or (None,) * len(blocks)
         self.block_rows = [compiled(partial(_block_rows, function)) for function in functions]
         self.block_gradients = [compiled(partial(_rows_and_gradients, f)) for f in functions]
@@ -117,6 +129,18 @@ class RowProgram:
             yield jax.tree.map(
                 lambda leaf, k=kept: np.asarray(leaf)[: len(leaf) * k // count], results
             )
+
+
+def _on_devices(program: Callable, sharding: NamedSharding) -> Callable:
+    """The program of (θ, items and weights, ...), with these divided over devices and θ whole on each."""
+
+    def run(theta, *rest):
+        if isinstance(theta, jax.core.Tracer):  # only the shape of the result is asked for
+            return program.__wrapped__(theta, *rest)
+        rows = program(on_every_device(theta, sharding), *by_rows(rest, sharding))
+        return on_this_host(rows, sharding) if jax.process_count() > 1 else rows
+
+    return run
 
 
 class Jacobian:

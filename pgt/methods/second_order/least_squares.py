@@ -225,7 +225,8 @@ class Residuals:
         self.mask = np.ones(0, bool) if mask is None else mask.reshape(-1)
         weights = self.row_blocks.blocks[0].weights
         self.sigma, self.min_sigma = np.inf, SMALLEST_SIGMA * float(np.max(weights))
-        self.program = RowProgram(self.row_blocks.blocks, self.row_blocks.chunk_sizes)
+        blocks = self.row_blocks
+        self.program = RowProgram(blocks.blocks, blocks.chunk_sizes, blocks.sharding)
 
     def stiffened(self, factor: float) -> "Residuals":
         """These residuals with all rows except those of the readings multiplied by a factor."""

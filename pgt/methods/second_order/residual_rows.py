@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
+from jax.sharding import NamedSharding
 from jaxtyping import Array, Bool, Float, PyTree
 
 from pgt.core.types import Points
@@ -70,13 +71,14 @@ class RowBlocks:
 
     `equation_block` is a function from the number of a draw to the block of the equations, which is at
     `equation_index`. `chunk` is the number of residual points that are computed at once, so that one
-    compiled program serves any number of them.
+    compiled program serves any number of them. `sharding` divides the items over devices.
     """
 
     blocks: tuple[RowBlock, ...]
     equation_index: int = 0
     equation_block: Callable[[int], RowBlock] | None = None
     chunk: int | None = None
+    sharding: NamedSharding | None = None
 
     def at_draw(self, number: int) -> "RowBlocks":
         """These blocks at the residual points of a draw; 0 stands for the fixed points."""
@@ -168,7 +170,7 @@ def build_rows(
     # Most steps use fresh points, so their number is the size of a chunk. There are more fixed points and
     # more points of the posterior.
     usual = point_count(replace(settings, points=None), problem, size, fresh=True)
-    return RowBlocks(tuple(blocks), 1, equation, min(usual, fixed, fresh))
+    return RowBlocks(tuple(blocks), 1, equation, min(usual, fixed, fresh), problem.sharding)
 
 
 def point_count(settings: Polish, problem: Problem, parameters: int, *, fresh: bool) -> int:

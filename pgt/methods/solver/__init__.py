@@ -6,6 +6,6 @@ solution.
     collocation        the rows of time steps on a mesh, their slopes, and the readings of sensors
     time_stepping      time steps, refinement of the mesh, sensitivities
     unknown_functions  unknown initial states and boundary values: prior and first guesses
-    solution_fit       Gauss-Newton steps through the solution; noise, smoothness, offsets by evidence
+    solution_fit       Gauss-Newton steps through the solution; noise and smoothness by evidence
     forward            the solution of a problem without unknowns, and its error
 """

@@ -347,7 +347,7 @@ class _Pattern:
 # ------------------------------------------------------------------------------ readings
 
 
-class Sensors:
+class MeasuredValues:
     """All measured values, field by field, in units of the field's spread.
 
     `common` is the typical given σ, or None; `relative` is the σ of each value relative to it.

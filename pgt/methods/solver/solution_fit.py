@@ -1,7 +1,7 @@
 """The fit of the solver method: Gauss-Newton's method for everything that a problem leaves unknown.
 
-The solution u(θ) of the equation is a function of the unknowns θ: coefficients, initial states, boundary
-values and sensor offsets. Each iteration linearizes u around the current θ. With the prior of θ and noisy
+The solution u(θ) of the equation is a function of the unknowns θ: coefficients, initial states and
+boundary values. Each iteration linearizes u around the current θ. With the prior of θ and noisy
 readings this gives the Gaussian model of inference/linear_gaussian.py, which chooses the noise level and
 the scale of the prior by the evidence. The correlation lengths and relative sizes of unknown functions
 are chosen here, also by the evidence. The equation is solved next at the posterior mean; the posterior at
@@ -25,19 +25,18 @@ from jaxtyping import Float, Int
 
 from pgt.core.errors import InputError
 from pgt.core.machine import blas_threads
-from pgt.data.observations import Observations
 from pgt.data.splits import Groups
-from pgt.data.splits import sensors as sensors_of
 from pgt.inference.equation_prior import Basis, CorrelatedPrior
 from pgt.inference.evidence import fit_posterior
 from pgt.inference.linear_algebra import beside_numpy
 from pgt.inference.linear_gaussian import GaussianPosterior, ReducedReadings, Rows
 from pgt.methods.coefficients import MAX_LOG_STEP, CoefficientEstimate, CoefficientSteps, log_of
-from pgt.methods.solver.collocation import Grid, Sensors, pieces_of
+from pgt.methods.solver.collocation import Grid, MeasuredValues, pieces_of
 from pgt.methods.solver.forward import FIRST_TOLERANCE
 from pgt.methods.solver.splines import values_of
-from pgt.methods.solver.statement import raws_of, statement_of, with_raws
+from pgt.methods.solver.statement import raws_of, statement_of, with_limits, with_raws
 from pgt.methods.solver.time_stepping import (
+    MAX_STEPS,
     CheckTime,
     OutOfTime,
     Readout,
@@ -76,12 +75,11 @@ PROBE_FUNCTIONS, PROBE_SHORTENING = 3, 2.0
 USUAL_LENGTH, HYPER_DEVIATION = 0.7, 1.5
 # The limit on evidence evaluations in the search for hyperparameters, per linearization.
 MAX_EVALUATIONS = 80
-# A sensor gets an offset where the gain in log-evidence is very strong (Kass and Raftery 1995). The
-# offset's prior has this standard deviation, in units of the field's spread.
-OFFSET_DEVIATION, MIN_OFFSET_EVIDENCE = 0.1, 5.0
-# Offsets are considered only for a field with at least this many sensors. With fewer, offsets could
-# absorb what an equation with unknown coefficients leaves unexplained.
-MIN_SENSORS = 5
+# A first guess that needs more steps than this at the coarse tolerance is far off; the next is tried.
+MAX_FIRST_STEPS = 1000
+# Where the equation cannot be solved over the whole time, the fit to the first half may use this share of
+# the seconds that are left. It needs this many readings, enough for an initial state.
+FIRST_HALF_SHARE, MIN_READINGS_OF_HALF = 0.5, 4
 FIT_SHARE = 0.9  # the fit's share of the seconds; the rest is for stated errors and verdict
 MAX_SINGLE_THREADED = 100  # matrices up to this size gain nothing from several BLAS threads
 
@@ -106,6 +104,16 @@ class Prior(Basis):
             self.mean = root @ (inverse @ target)
             self.root = root - (root @ inverse) @ rows_root
 
+    def fitted(self, rows: Float[np.ndarray, "n p"], targets) -> Float[np.ndarray, " p"]:
+        """The most probable unknowns for rows @ unknowns = targets with errors of unit variance."""
+        rows_root = rows @ self.root
+        standard = np.linalg.lstsq(
+            np.concatenate([rows_root, np.eye(rows_root.shape[1])]),
+            np.concatenate([targets - rows @ self.mean, np.zeros(rows_root.shape[1])]),
+            rcond=None,
+        )[0]
+        return self.mean + self.root @ standard
+
     def prior(self, rho: float) -> CorrelatedPrior:
         """The prior, which does not depend on the stiffness ρ because the equation holds exactly."""
         return CorrelatedPrior(self.mean, self.root)
@@ -114,7 +122,10 @@ class Prior(Basis):
 @dataclass(frozen=True)
 class Fitted:
     """A solution and the posterior around it. It is a `GaussianFit`, as is a sum of sines
-    (methods/closed_form/band_posterior.py)."""
+    (methods/closed_form/band_posterior.py).
+
+    `remaining` is the next step of the unknowns, which is not negligible if the fit did not converge.
+    """
 
     model: Solver
     pde: AbstractPDE
@@ -122,6 +133,7 @@ class Fitted:
     solved: GaussianPosterior
     learnt: dict[str, CoefficientEstimate]
     converged: bool
+    remaining: Float[np.ndarray, " p"]
 
     @property
     def sigma(self) -> float:
@@ -157,12 +169,15 @@ class Fitted:
         return np.tensordot(steps, pieces_by_unknown, 1)
 
     def deviations(self, points: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "k n c"]:
-        """The deviations of posterior draws of the fields from the fit at points, in physical units."""
+        """The deviations of posterior draws of the fields from the fit at points, in physical units. They
+        also contain the step that the fit did not make."""
         return values_of(edges_of(self.solution), self._drawn_pieces, points)
 
     @cached_property
     def _drawn_pieces(self):
-        return self.moved(self.drawn(POSTERIOR_DRAWS))
+        drawn = self.drawn(POSTERIOR_DRAWS)
+        signs = np.repeat([1.0, -1.0], len(drawn) // 2)
+        return self.moved(drawn + signs[:, None] * self.remaining)
 
     def members(self, settings: Posterior) -> tuple[LinearisedModel, AbstractPDE]:
         """Models and equations drawn from the posterior, stacked, in pairs ± around the fit."""
@@ -199,7 +214,7 @@ class _State:
 
     @cached_property
     def slopes(self) -> Float[np.ndarray, "n p"]:
-        """The slopes of the readings in the unknowns, without the offsets of sensors."""
+        """The slopes of the readings in the unknowns."""
         return self.readout.slopes(self.solution)
 
 
@@ -218,16 +233,14 @@ class Search:
         self.problem = statement_of(
             task.pde, problem.domain, problem.conditions, self.model.scaling
         )
-        self.sensors = Sensors(problem.observations, self.model.scaling)
-        self.offsets = _offset_columns(problem.observations, self.sensors)
-        self.unknowns = Unknowns(self.problem, self.model.scaling, sensors=self.offsets.shape[1])
+        self.sensors = MeasuredValues(problem.observations, self.model.scaling)
+        self.unknowns = Unknowns(self.problem, self.model.scaling)
         self.coefficients = CoefficientSteps(task.pde)
         self.first = np.zeros(self.unknowns.count)
         self.first[self.unknowns.raws] = raws_of(task.pde)
         self.axes = tuple(dict.fromkeys(a for part in self.unknowns.parts for a in part.axes))
         sizes = len(self.unknowns.names) - len(self.axes)
         self.middle = np.r_[np.full(len(self.axes), np.log(USUAL_LENGTH)), np.zeros(sizes)]
-        self.is_faulty = np.zeros(self.offsets.shape[1], bool)
         self.hyper, self.weighed = self.middle.copy(), self.sensors.relative
         self.tolerance = self.model.tolerance
 
@@ -250,9 +263,6 @@ class Search:
             self.report(turn / MAX_ITERATIONS, {"noise": solved.sigma})
             is_fine = state.tolerance <= MAX_MESH_DRIFT * self.tolerance
             converged = step_size < NEGLIGIBLE and is_fine
-            if converged and (faulty := self._faulty_sensor(solved)) is not None:
-                self.is_faulty[faulty] = True
-                continue
             if converged or not self.deadline.allows(0.0):
                 break
             try:
@@ -270,11 +280,15 @@ class Search:
     def _first_state(self) -> _State:
         """The state at the first guess for which the equation can be solved."""
         coarse, complaint = max(FIRST_TOLERANCE, self.tolerance), None
+        check_time = self.check_time if self.task.has_fallback else no_limit
         for first in self._first_guesses():
             try:
-                return self._on_new_mesh(first, coarse, no_limit)
+                return self._on_new_mesh(first, coarse, check_time, MAX_FIRST_STEPS)
             except SolveError as stuck:
                 complaint = stuck
+            except OutOfTime:
+                complaint = "the seconds are used up"
+                break
         raise Unsolvable(
             f"the equation could not be solved with its first coefficients ({complaint}): begin "
             "closer to what is expected, give initial and boundary values, or name another model."
@@ -282,25 +296,47 @@ class Search:
 
     def _first_guesses(self) -> Iterator[Float[np.ndarray, " p"]]:
         """First guesses of the unknowns: functions fitted to an interpolation of the readings, then the
-        prior mean. Functions agree where they meet."""
+        prior mean, then the fit to the first half of the time. Functions agree where they meet."""
         grid = Grid(self.problem, first_meshes(self.unknowns))
         corners = self._corners_at(grid, self.first)
         guess = FirstGuess(self.unknowns, self.task.problem.observations)
         lengths = guess.lengths()
         for k, axis in enumerate(self.axes):
             self.hyper[k] = np.log(lengths.get(axis, USUAL_LENGTH))
-        prior = Prior(self._root(self.hyper), corners)
+        prior = Prior(self.unknowns.root(self.hyper), corners)
         rows, targets = guess.rows()
         if len(rows):
-            rows_root = rows @ prior.root
-            residual = targets - rows @ prior.mean
-            standard = np.linalg.lstsq(
-                np.concatenate([rows_root, np.eye(rows_root.shape[1])]),
-                np.concatenate([residual, np.zeros(rows_root.shape[1])]),
-                rcond=None,
-            )[0]
-            yield self.first + prior.mean + prior.root @ standard
+            yield self.first + prior.fitted(rows, targets)
         yield self.first + prior.mean
+        if (earlier := self._first_half()) is not None:
+            unknown = self.first + prior.fitted(
+                *guess.rows_after(earlier.unknowns, earlier.unknown)
+            )
+            unknown[self.unknowns.raws] = earlier.unknown[earlier.unknowns.raws]
+            yield unknown
+
+    def _first_half(self) -> Solution | None:
+        """The fit to the first half of the time, where a wrong initial state has had less time to grow.
+        None where there is no time or where too few readings would remain."""
+        problem = self.task.problem
+        if not problem.domain.has_time:
+            return None
+        low, high = problem.domain.bounds("t")
+        early = np.flatnonzero(np.asarray(problem.observations.points)[:, -1] <= (low + high) / 2)
+        if len(early) < MIN_READINGS_OF_HALF or not self.deadline.allows(0.0, FIT_SHARE):
+            return None
+        shorter = replace(
+            problem,
+            observations=problem.observations.take(early),
+            domain=with_limits(problem.domain, t=(low, (low + high) / 2)),
+        )
+        seconds = self.deadline.seconds
+        training = replace(
+            self.task.training,
+            seconds=seconds and FIRST_HALF_SHARE * (seconds - self.deadline.spent),
+        )
+        task = replace(self.task, problem=shorter, training=training)
+        return Search(task, self.report).best().solution
 
     @property
     def _target_lengths(self) -> Float[np.ndarray, " a"]:
@@ -316,9 +352,7 @@ class Search:
         """The same functions, with more modes, on a mesh that resolves shorter lengths."""
         lengths = dict(zip(self.axes, np.exp(self._target_lengths), strict=True))
         previous = self.unknowns
-        self.unknowns = Unknowns(
-            self.problem, self.model.scaling, lengths=lengths, sensors=self.offsets.shape[1]
-        )
+        self.unknowns = Unknowns(self.problem, self.model.scaling, lengths=lengths)
         self.first = previous.prolonged(self.first, self.unknowns)
         unknown = previous.prolonged(state.unknown, self.unknowns)
         try:
@@ -331,41 +365,11 @@ class Search:
         """Draws of the unknowns from a prior with the lengths that the mesh is to resolve."""
         hyper = self.hyper.copy()
         hyper[: len(self.axes)] = self._target_lengths
-        prior = Prior(self._root(hyper), self._corners_at(grid, unknown))
+        prior = Prior(self.unknowns.root(hyper), self._corners_at(grid, unknown))
         standard = np.random.default_rng(0).standard_normal((self.unknowns.count, PROBE_FUNCTIONS))
         drawn = prior.root @ standard
-        drawn[self.unknowns.offsets.start :] = 0.0
+        drawn[self.unknowns.raws] = 0.0
         return drawn[:, np.any(drawn, axis=0)]
-
-    def _root(self, hyper: Float[np.ndarray, " h"]) -> Float[np.ndarray, "p p"]:
-        """A root of the prior covariance. Only sensors found to be faulty have offsets."""
-        root, offsets = self.unknowns.root(hyper), self.unknowns.offsets
-        root[offsets, offsets] = np.diag(np.where(self.is_faulty, OFFSET_DEVIATION, 0.0))
-        return root
-
-    def _slopes(self, state: _State) -> Float[np.ndarray, "n p"]:
-        """The slopes of the readings in all unknowns, with the offsets of sensors."""
-        slopes = state.slopes.copy()
-        slopes[:, self.unknowns.offsets] += self.offsets
-        return slopes
-
-    def _predicted(self, state: _State) -> Float[np.ndarray, " n"]:
-        """The readings that the state predicts, with the offsets of sensors."""
-        return state.read + self.offsets @ state.unknown[self.unknowns.offsets]
-
-    def _faulty_sensor(self, solved: GaussianPosterior) -> int | None:
-        """The sensor whose offset raises the evidence most, where the gain is very strong. None where no
-        gain is, or where faulty sensors would no longer be a minority."""
-        if 2 * self.is_faulty.sum() + 2 >= len(self.is_faulty):
-            return None
-        gains = [
-            -np.inf
-            if is_known
-            else solved.evidence_with_error_along(OFFSET_DEVIATION * column) - solved.evidence
-            for column, is_known in zip(self.offsets.T, self.is_faulty, strict=True)
-        ]
-        best = int(np.argmax(gains))
-        return best if gains[best] > MIN_OFFSET_EVIDENCE else None
 
     def _limited_share(self, unknown, change) -> float:
         """The largest share of a step, up to 1, with which no coefficient moves too far."""
@@ -383,7 +387,7 @@ class Search:
     def _step_size(self, state: _State, solved: GaussianPosterior, change) -> float:
         """The size of a step: the larger of the root mean square change of the readings, in σ, and the
         largest change of a coefficient, in standard deviations."""
-        reading_change = (self._slopes(state) @ change) / (solved.sigma * self.sensors.relative)
+        reading_change = (state.slopes @ change) / (solved.sigma * self.sensors.relative)
         size = float(np.sqrt(np.mean(reading_change**2))) if len(reading_change) else 0.0
         deviations = self._deviations(solved)
         coefficient_change = np.abs(change[self.unknowns.raws]) / np.maximum(deviations, 1e-300)
@@ -435,13 +439,13 @@ class Search:
         """The unknowns with these coefficients and with the most probable functions for them, to first
         order around the state."""
         columns, root, mean = self.unknowns.raws, self.prior.root, self.first + self.prior.mean
-        slopes, sigma = self._slopes(state), solved.sigma * solved.reduced.sigma
-        # In the prior, coefficients are independent of functions and offsets.
+        slopes, sigma = state.slopes, solved.sigma * solved.reduced.sigma
+        # In the prior, coefficients are independent of functions.
         held = np.linalg.solve(root[columns, columns], raws - mean[columns])
         base = mean + root[:, columns] @ held
         free = np.ones(len(root), bool)
         free[columns] = False
-        residual = self.sensors.values - self._predicted(state) + slopes @ (state.unknown - base)
+        residual = self.sensors.values - state.read + slopes @ (state.unknown - base)
         rows = [
             (slopes @ root[:, free]) / sigma[:, None],
             np.eye(free.sum()) / np.sqrt(solved.scale),
@@ -467,17 +471,19 @@ class Search:
                 return _State(moved, state.readout, state.tolerance, state.lengths, state.rough)
         return self._on_new_mesh(unknown, tolerance, self.check_time)
 
-    def _on_new_mesh(self, unknown, tolerance: float, check_time: CheckTime) -> _State:
+    def _on_new_mesh(
+        self, unknown, tolerance: float, check_time: CheckTime, max_steps: int = MAX_STEPS
+    ) -> _State:
         grid = Grid(self.problem, first_meshes(self.unknowns))
         directions = self._probe_directions(grid, unknown)
-        solution = solve(self.unknowns, unknown, Settings(tolerance, check_time, True, directions))
+        max_steps += len(self.problem.knots)
+        settings = Settings(tolerance, check_time, True, directions, max_steps)
+        solution = solve(self.unknowns, unknown, settings)
         return _State(solution, Readout(self.sensors, solution), tolerance, self._target_lengths)
 
     def _cost(self, state: _State, solved: GaussianPosterior) -> float:
         """Twice the negative log-posterior up to a constant, with noise and prior scale of `solved`."""
-        misfit = (self.sensors.values - self._predicted(state)) / (
-            solved.sigma * solved.reduced.sigma
-        )
+        misfit = (self.sensors.values - state.read) / (solved.sigma * solved.reduced.sigma)
         step = state.unknown - self.first - self.prior.mean
         standard_step = np.linalg.lstsq(self.prior.root, step, rcond=1e-10)[0]
         return float(misfit @ misfit + standard_step @ standard_step / solved.scale)
@@ -493,7 +499,7 @@ class Search:
                 replace(rows, sigma=self.weighed), Prior(np.eye(self.unknowns.count))
             )
             self.hyper, _ = self._most_probable_hyper(reduced, corners)
-        self.prior = Prior(self._root(self.hyper), corners)
+        self.prior = Prior(self.unknowns.root(self.hyper), corners)
         solved = fit_posterior(rows, self.task.problem.likelihood, basis=self.prior)
         self.weighed = solved.reduced.sigma  # a robust likelihood gives outliers a larger σ
         standard_error = solved.sigma * np.sqrt(solved.determined / len(self.sensors.values))
@@ -503,13 +509,11 @@ class Search:
     def _rows(self, state: _State) -> Rows:
         """The readings, linearized at the state; there are no equation rows."""
         count = self.unknowns.count
-        slopes = self._slopes(state)
-        values = (
-            self.sensors.values - self._predicted(state) + slopes @ (state.unknown - self.first)
-        )
+        slopes = state.slopes
+        values = self.sensors.values - state.read + slopes @ (state.unknown - self.first)
         return Rows(
             np.zeros((0, count)), np.zeros(0), slopes, values, self.sensors.relative,
-            self.sensors.common, self.sensors.fields,
+            self.sensors.common, self.sensors.fields, errors=self.task.problem.sensor_errors,
         )  # fmt: skip
 
     def _corners(self, state: _State):
@@ -528,7 +532,7 @@ class Search:
 
         def cost(hyper):
             distance, candidate = (hyper - self.middle) / HYPER_DEVIATION, copy(reduced)
-            candidate.basis = Prior(self._root(hyper), corners)
+            candidate.basis = Prior(self.unknowns.root(hyper), corners)
             return -candidate.posterior(0.0).evidence + 0.5 * distance @ distance
 
         rougher = self.hyper.copy()
@@ -556,21 +560,8 @@ class Search:
         with jax.enable_x64(True):
             model = self.model.with_pieces(edges_of(solution), pieces)
             pde = with_raws(self.task.pde, jnp.asarray(raws, jnp.float64))
-        return Fitted(model, pde, solution, solved, learnt, converged)
-
-
-def _offset_columns(readings: Observations, sensors: Sensors) -> Float[np.ndarray, "n k"]:
-    """Indicator columns (measured values, sensors): 1 where a sensor took the value. Only fields with at
-    least `MIN_SENSORS` sensors have columns."""
-    sensor_of, columns = sensors_of(readings), []
-    if sensor_of is None:
-        return np.zeros((len(sensors.values), 0))
-    for field in np.unique(sensors.fields):
-        sensor_of_value = np.where(sensors.fields == field, sensor_of[sensors.rows], -1)
-        numbers = np.unique(sensor_of_value[sensor_of_value >= 0])
-        if len(numbers) >= MIN_SENSORS:
-            columns += [(sensor_of_value == number).astype(float) for number in numbers]
-    return np.array(columns).reshape(-1, len(sensors.values)).T
+        remaining = solved.weights - (state.unknown - self.first)
+        return Fitted(model, pde, solution, solved, learnt, converged, remaining)
 
 
 def _start_simplex(start):

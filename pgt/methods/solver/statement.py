@@ -380,13 +380,22 @@ def _extended_to_far_ends(domain: Domain, conditions) -> Domain:
         raise InputError(
             f"{REFUSAL}: with side='far' it needs the initial state; write Initial(...)."
         )
-    extended, limits = copy.copy(domain), dict(zip(domain.axes, domain.box.limits, strict=True))
+    limits = dict(zip(domain.axes, domain.box.limits, strict=True))
     for axis, side in itertools.chain.from_iterable(ends):
         low, high = limits[axis]
         reach = FAR_EXTENTS * (high - low)
         limits[axis] = (low, high + reach) if side else (low - reach, high)
-    object.__setattr__(extended, "box", replace(domain.box, limits=tuple(limits.values())))
-    return extended
+    return with_limits(domain, **limits)
+
+
+def with_limits(domain: Domain, **limits: tuple[float, float]) -> Domain:
+    """The domain with other limits along some axes."""
+    changed, limits = (
+        copy.copy(domain),
+        dict(zip(domain.axes, domain.box.limits, strict=True)) | limits,
+    )
+    object.__setattr__(changed, "box", replace(domain.box, limits=tuple(limits.values())))
+    return changed
 
 
 def _knots(pde: AbstractPDE, domain: Domain, conditions, origin: Origin) -> tuple[float, ...]:

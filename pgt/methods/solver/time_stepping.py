@@ -19,7 +19,7 @@ import scipy.sparse.linalg
 from jaxtyping import Float
 from scipy.linalg import lu_factor, lu_solve
 
-from pgt.methods.solver.collocation import Grid, Linearization, Sensors, linearize, pieces_of
+from pgt.methods.solver.collocation import Grid, Linearization, MeasuredValues, linearize, pieces_of
 from pgt.methods.solver.splines import MAX_BUFFER, Mesh, Splines
 from pgt.methods.solver.statement import FAR_EXTENTS, Statement
 from pgt.methods.solver.unknown_functions import Unknowns
@@ -138,7 +138,7 @@ class Solution:
 class Readout:
     """The map from solutions on one mesh, with fixed steps, to the readings of the sensors."""
 
-    def __init__(self, sensors: Sensors, solution: Solution):
+    def __init__(self, sensors: MeasuredValues, solution: Solution):
         self.sensors, self.parts = sensors, sensors.on(solution.grid, solution.steps)
 
     def values(self, solution: Solution) -> Float[np.ndarray, " n"]:
@@ -219,12 +219,14 @@ class Settings:
     tolerance : of mesh and steps, in units of the fields' spread.
     with_sensitivities : whether the sensitivities of all steps are kept, which takes memory.
     directions : changes of the unknowns; the mesh also resolves the solution's response to them.
+    max_steps : an equation that needs more steps is treated as having no solution.
     """
 
     tolerance: float
     check_time: CheckTime = no_limit
     with_sensitivities: bool = True
     directions: Float[np.ndarray, "p q"] = field(default_factory=lambda: np.zeros((0, 0)))
+    max_steps: int = MAX_STEPS
 
     @property
     def max_numbers(self) -> int:
@@ -293,8 +295,8 @@ def _march(grid: Grid, unknowns: Unknowns, unknown, settings: Settings) -> Solut
     previous = None
     ends = np.array([*unknowns.problem.knots, end])  # a step must not contain a kink of a table
     while time < end - slack:
-        if len(stages) >= MAX_STEPS:
-            raise SolveError(f"more than {MAX_STEPS} steps")
+        if len(stages) >= settings.max_steps:
+            raise SolveError(f"more than {settings.max_steps} steps")
         kept = settings.with_sensitivities * grid.size * unknowns.count * len(stages)
         if kept > MAX_SENSITIVITIES:
             raise SolveError("sensitivities that need more than 4 GiB")

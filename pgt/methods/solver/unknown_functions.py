@@ -51,6 +51,7 @@ DIFFERENCE_STEP = 1e-3  # for difference quotients of the interpolation, as a sh
 # The assumed error of the interpolation as a first guess, in units of the function's size. A larger value
 # lets the prior smooth it more.
 INTERPOLATION_DEVIATION = 0.1
+STATE_DEVIATION = 1e-3  # the same of an initial state that was fitted to a shorter time
 MAX_LENGTH = 4.0  # in half extents; a function with a longer length is nearly a straight line
 Pair = tuple[np.ndarray, np.ndarray]  # values, and their slopes in all unknowns
 
@@ -129,8 +130,8 @@ class Part(NamedTuple):
 
 
 class Unknowns:
-    """The vector of all unknowns: weights of functions, offsets of sensors, then the raw numbers of the
-    unknown coefficients. `offsets` and `raws` are the slices of the last two."""
+    """The vector of all unknowns: weights of functions, then the raw numbers of the unknown coefficients.
+    `raws` is the slice of the latter."""
 
     def __init__(
         self,
@@ -138,11 +139,9 @@ class Unknowns:
         scaling: Scaling,
         is_sized: Any = True,
         lengths: Mapping[str, float] | None = None,
-        sensors: int = 0,
     ):
         """`is_sized` says for every field whether its scale is known, not a first guess. `lengths` has,
-        by axis, the shortest length that functions must resolve, in half extents. `sensors` is the number
-        of sensors that may have an offset, in units of the field's spread."""
+        by axis, the shortest length that functions must resolve, in half extents."""
         self.problem, self.scaling, self.lengths = problem, scaling, dict(lengths or {})
         self.is_sized = np.broadcast_to(is_sized, len(problem.fields))
         self.given = self._initial_rows()
@@ -158,8 +157,6 @@ class Unknowns:
             self._add(value, axes, f"ends_{value.order}", 0)
         for function in problem.functions:
             self._add(function, domain.axes, f"function_{function.field}", 0)
-        self.offsets = slice(self.count, self.count + sensors)
-        self.count += sensors
         self.raws = slice(self.count, self.count + len(raws_of(problem.pde)))
         self.count = self.raws.stop
 
@@ -207,7 +204,6 @@ class Unknowns:
             weights = np.zeros(new)
             weights[shared] = unknown[part.columns].reshape(old)[shared]
             prolonged[own.columns] = weights.ravel()
-        prolonged[other.offsets] = unknown[self.offsets]
         prolonged[other.raws] = unknown[self.raws]
         return prolonged
 
@@ -516,8 +512,28 @@ class FirstGuess:
     def rows(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:
         """Least-squares rows that fit the functions to the interpolation: matrix and target, in units of
         the assumed error."""
-        rows, targets = [np.zeros((0, self.unknowns.count))], [np.zeros(0)]
+        return self._rows(self.unknowns.parts)
+
+    def rows_after(self, earlier: Unknowns, unknown: Float[np.ndarray, " q"]):
+        """The same, with the initial states of a fit to a shorter time in the place of interpolated
+        ones."""
+        states = {
+            part.what: part
+            for part in earlier.parts
+            if not isinstance(part.what, OpenValue | FunctionValue)
+        }
+        rows, targets = self._rows([p for p in self.unknowns.parts if p.what not in states])
         for part in self.unknowns.parts:
+            if part.what in states:
+                points, scale = _grid_points(part), 1 / (STATE_DEVIATION * part.size)
+                values = earlier.functions(states[part.what], points) @ unknown
+                rows = np.concatenate([rows, scale * self.unknowns.functions(part, points)])
+                targets = np.concatenate([targets, scale * values])
+        return rows, targets
+
+    def _rows(self, parts: Sequence[Part]):
+        rows, targets = [np.zeros((0, self.unknowns.count))], [np.zeros(0)]
+        for part in parts:
             if isinstance(part.what, FunctionValue):
                 continue
             field = part.what.field if isinstance(part.what, OpenValue) else part.what[0]

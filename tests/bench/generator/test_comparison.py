@@ -74,16 +74,6 @@ def test_seeds_that_are_none_are_refused(text):
         seeds_of(text)
 
 
-def test_the_best_rival_is_compared_with():
-    line = Line(made(error=0.1))
-    assert line.best_rival == ("gp", 0.2)
-    assert line.ratio == pytest.approx(0.5)
-    assert line.is_ahead
-    assert not Line(made(error=0.3)).is_ahead
-    assert Line(made(rivals={"gp": None})).is_ahead
-    assert not Line(made(error=None)).is_ahead
-
-
 def test_the_summary_counts():
     records = [
         made(0, 0.1, 0.1), made(1, 0.8, 0.2, took=25.0), made(2, 0.05, 0.5), made(3, None),
@@ -98,15 +88,6 @@ def test_the_summary_counts():
     assert "Failed: 1\n  seed 3 (heat): ValueError: no at fit.py:7" in said
     assert "tuning" in said
     assert "reporting" in report([made(1000)])
-
-
-def test_hidden_fields_are_judged_too():
-    record = made()
-    record["ours"]["errors"]["hidden"] = {"p": 0.4}
-    record["ours"]["stated_by_field"]["p"] = 0.1
-    line = Line(record)
-    assert line.stated_over_true["p"] == pytest.approx(0.25)
-    assert "p (hidden) 0.25" in " ".join(line.cells())
 
 
 def test_a_problem_is_fitted_and_compared(tmp_path):

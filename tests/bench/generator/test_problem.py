@@ -5,18 +5,10 @@ import numpy as np
 import pytest
 
 from pgt.physics import Dirichlet, Initial
-from pgt_bench.generator import KINDS, draw_kind, kind_of
+from pgt_bench.generator import KINDS, draw_kind
 from pgt_bench.generator.draws import Draw
 from pgt_bench.generator.problem import PLACED, PLACEMENTS
-from pgt_bench.zoo import judge
 from pgt_bench.zoo.truth import Formula
-
-
-def test_every_kind_comes_once_before_one_comes_twice():
-    first = [kind_of(seed) for seed in range(len(KINDS))]
-    again = [kind_of(seed) for seed in range(len(KINDS), 2 * len(KINDS))]
-    assert sorted(first) == sorted(again) == sorted(KINDS)
-    assert first != again
 
 
 def test_the_same_seed_is_the_same_problem():
@@ -46,21 +38,11 @@ def test_readings_are_the_truth_and_the_noise_that_is_said():
         readings.check_inside(setup.domain)
 
 
-def test_everything_that_can_be_drawn_is_drawn():
-    drawn = problems()
-    assert {problem.placement for problem in drawn} == set(PLACEMENTS)
-    assert {bool(problem.readings.noise) for problem in drawn} == {True, False}
-    assert {len(problem.conditions) for problem in drawn} == {0, 1, 2}
-    hidden = {draw_kind("vortices", seed).readings.hidden for seed in range(12)}
-    assert hidden == {(), ("p",)}
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_some_field_is_always_read(kind):
-    for seed in range(3):
-        problem = draw_kind(kind, seed)
-        assert problem.measured
-        assert set(problem.measured) | set(problem.readings.hidden) == set(problem.pde.fields)
+    problem = draw_kind(kind, 0)
+    assert problem.measured
+    assert set(problem.measured) | set(problem.readings.hidden) == set(problem.pde.fields)
 
 
 @pytest.mark.parametrize(
@@ -108,9 +90,3 @@ def test_places_are_on_the_grid_and_where_they_should_be(name):
         assert len(columns[0]) * len(columns[1]) == len(places)
     if name == "part":
         assert min(np.ptp(columns[0]) / 120, np.ptp(columns[1]) / 100) <= 0.71
-
-
-def test_the_truth_itself_is_judged_without_error():
-    problem = draw_kind("vortices", 1)
-    found = judge.errors(problem, problem.truth.on(problem.domain))
-    assert found["measured"] == 0

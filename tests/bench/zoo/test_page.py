@@ -26,14 +26,6 @@ def test_the_documentation_says_what_is_stored():
         assert shown[name].startswith(score(Found.read(STORED / name)))
 
 
-def test_a_folder_gets_its_summary_and_figures(tmp_path):
-    made_zoo.write(tmp_path, made_zoo.whole_zoo())
-    text, written = page.write(tmp_path)
-    names = [f"zoo-{name}.png" for name in ("profile", "stated")]
-    assert [path.name for path in written] == [*names, "summary.md"]
-    assert (tmp_path / "summary.md").read_text(encoding="utf-8").strip() == text
-
-
 def test_a_page_is_rewritten_between_its_markers(tmp_path):
     records, document = tmp_path / "gpu", tmp_path / "docs" / "zoo.md"
     made_zoo.write(records, [made_zoo.record("beam", "ours", 0.5)])

@@ -4,12 +4,8 @@ import numpy as np
 import pytest
 
 from pgt_bench.zoo.spectral import (
-    chebyshev,
     etdrk4,
-    method_of_lines,
-    slope,
     wave_numbers,
-    without_aliases,
 )
 
 
@@ -28,23 +24,3 @@ def test_a_nonlinear_equation_to_fourth_order(steps):
         np.array([0.5 + 0j]), np.array([-1.0]), lambda v: v**2, np.array([0.0, 1.0]), steps
     )
     assert abs(found[-1, 0] - 1 / (1 + np.e)) < 3e-3 / steps**4
-
-
-def test_products_of_the_kept_modes_fold_back_on_none_of_them():
-    wave = wave_numbers(12, 2 * np.pi)
-    kept = wave[without_aliases(wave) > 0]
-    assert np.abs(kept).max() == 3
-    assert wave[5] == 5
-
-
-def test_chebyshev_differentiates_polynomials():
-    x, slope = chebyshev(6)
-    assert slope @ x**4 == pytest.approx(4 * x**3)
-
-
-def test_slopes_and_lines_in_time():
-    angle = 2 * np.pi * np.arange(32) / 32
-    start, times = np.sin(angle)[None], np.linspace(0, 1, 5)
-    found = method_of_lines(lambda v: -slope(v, 2 * np.pi), start, times)
-    assert np.allclose(found[:, 0], np.sin(angle - times[:, None]), atol=1e-8)
-    assert np.allclose(slope(start, 2 * np.pi, 2), -start)

@@ -28,20 +28,6 @@ def kelvin(
     return solution
 
 
-def stretched(young: float, ratio: float, force: float) -> Solution:
-    """A plate in plane stress that a body force f along y stretches: the stress along y is -f y.
-
-    u = ν f x y / E,  v = -f (y² + ν x²) / 2E.
-    """
-
-    def solution(z):
-        x, y = z
-        u = ratio * force * x * y / young
-        return jnp.stack([u, -force * (y**2 + ratio * x**2) / (2 * young)])
-
-    return solution
-
-
 def kirsch(young: float, ratio: float, pull: float, radius: float) -> Solution:
     """A wide plate in plane stress with a round hole, far from which it is pulled along x (Kirsch).
 
@@ -82,17 +68,5 @@ CASES: tuple[ExactCase, ...] = (
         Elasticity(_YOUNG, _RATIO, plane="stress"),
         kelvin(_SHEAR, _RATIO / (1 + _RATIO), _FORCE[:2], _POLE[:2]),
         box("x", "y"),
-    ),
-    ExactCase(
-        "elasticity_with_weight",
-        Elasticity(_YOUNG, _RATIO, plane="stress", source=(None, -0.5)),
-        stretched(_YOUNG, _RATIO, -0.5),
-        box("x", "y"),
-    ),
-    ExactCase(
-        "elasticity_with_hole",
-        Elasticity(_YOUNG, _RATIO, plane="stress"),
-        kirsch(_YOUNG, _RATIO, 0.5, 0.1),
-        box(x=(0.2, 1.0), y=(0.1, 1.0)),
     ),
 )

@@ -42,24 +42,11 @@ def cavity_mode(permittivity: float, permeability: float, conductivity: float) -
     return solution
 
 
-def plane_light(permittivity: float, permeability: float) -> Solution:
-    """A plane wave along (3, 4)/5: Ez = sin(k·x - ωt), H across it and √(ε/μ) as large."""
-
-    def solution(z):
-        phase = 3 * z[0] + 4 * z[1] - 5 * z[2] / (permittivity * permeability) ** 0.5
-        wave = jnp.sin(phase)
-        size = (permittivity / permeability) ** 0.5
-        return jnp.stack([wave, 0.8 * size * wave, -0.6 * size * wave])
-
-    return solution
-
-
 CASES: tuple[ExactCase, ...] = (
     *(
         ExactCase(f"acoustics_{n}d", Acoustics(1.5, 1.2, n), sound(1.5, 1.2, n), box(*XYZ[:n], "t"))
         for n in (1, 3)
     ),
-    ExactCase("maxwell", Maxwell(2.0, 1.5), plane_light(2.0, 1.5), box("x", "y", "t")),
     ExactCase(
         "maxwell_in_a_conductor",
         Maxwell(2.0, 1.5, 0.8),

@@ -1,41 +1,16 @@
 """Families that compute their systems."""
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import pgt
 from pgt.families.assimilation import as_solved
 from pgt.families.laws.solved import (
-    MODES,
-    AbstractLine,
-    amplitudes,
     as_coefficient,
     ring_field,
-    smooth_state,
 )
 from pgt.families.laws.wave_sum_laws import HeatFamily
-
-
-def test_coefficients_that_are_given_are_those_of_the_system():
-    system = HeatFamily().draw(jax.random.key(0), {"diffusivity": 0.5})  # outside of the range, too
-    assert float(system.coefficients["diffusivity"]) == 0.5
-    drawn = HeatFamily().draw(jax.random.key(0), {})
-    assert 0.003 <= float(drawn.coefficients["diffusivity"]) <= 0.1
-
-
-def test_the_state_does_not_depend_on_the_coefficients():
-    one, other = (HeatFamily().draw(jax.random.key(0), {"diffusivity": v}) for v in (0.01, 0.02))
-    np.testing.assert_array_equal(one.values[:, 0], other.values[:, 0])
-    assert not np.allclose(one.values[:, -1], other.values[:, -1])
-
-
-@pytest.mark.parametrize("bounds", [(0.1, 0.01), (0.0, 0.1)])
-def test_ranges_go_upwards_from_above_zero(bounds):
-    with pytest.raises(pgt.InputError, match="diffusivity"):
-        HeatFamily(diffusivity=bounds)
 
 
 @pytest.mark.parametrize(
@@ -67,11 +42,6 @@ def test_a_coefficient_that_is_no_number_above_zero_is_refused(value):
             HeatFamily().draw(jax.random.key(0), {"diffusivity": value})
 
 
-def test_a_grid_has_two_nodes_along_every_axis():
-    with pytest.raises(pgt.InputError, match="nodes must be a whole number from 2"):
-        HeatFamily(nodes=1)
-
-
 @pytest.mark.parametrize("name", ["heat", "advection_diffusion", "navier_stokes_2d", "poisson"])
 def test_a_finer_grid_has_the_nodes_of_the_coarse_one(name):
     family = as_solved(pgt.families.get(name, nodes=8))
@@ -80,39 +50,7 @@ def test_a_finer_grid_has_the_nodes_of_the_coarse_one(name):
         np.testing.assert_allclose(fine[axis][:: 2 if axis == "t" else 3], coarse)
 
 
-def test_a_system_is_what_its_noise_and_its_coefficients_make():
-    family, key, nu = HeatFamily(), jax.random.key(4), {"diffusivity": jnp.asarray(0.01)}
-    noise = jax.random.normal(jax.random.split(key)[0], family.noise_shape)
-    np.testing.assert_array_equal(family.draw(key, nu).values, family.solve(noise, nu))
-
-
-LINES = {"heat": False, "wave": False, "advection_diffusion": True, "burgers": True}
-
-
-@pytest.mark.parametrize("name", LINES)
-def test_a_ring_has_one_node_where_a_line_has_two_ends(name):
-    family = pgt.families.get(name, nodes=8, times=5)
-    assert isinstance(family, AbstractLine)
-    assert family.domain.periodic == (("x",) if LINES[name] else ())
-    assert family.axes["x"][-1] == (0.875 if LINES[name] else 1.0)
-    assert family.axes["t"].tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
-
-
 NOISE = jax.random.normal(jax.random.key(3), (4000, 2, 8))
-
-
-def test_amplitudes_fall_with_the_mode():
-    found = np.asarray(amplitudes(NOISE))
-    assert found.shape == (4000, 2, 8)
-    np.testing.assert_allclose(found.std((0, 1)), 1 / (1 + (MODES / 3) ** 2), rtol=0.05)
-
-
-def test_states_of_one_period_close_and_have_no_mean():
-    x = np.arange(32) / 32
-    found = np.asarray(jax.vmap(lambda noise: smooth_state(noise, x))(NOISE[:50]))
-    assert np.abs(found.mean(1)).max() < 1e-5
-    shifted = np.asarray(jax.vmap(lambda noise: smooth_state(noise, x + 1))(NOISE[:50]))
-    np.testing.assert_allclose(found, shifted, atol=1e-4)
 
 
 def test_a_field_on_a_ring_is_the_same_on_finer_nodes():
@@ -120,11 +58,3 @@ def test_a_field_on_a_ring_is_the_same_on_finer_nodes():
     noise = NOISE[0, :, :2]
     coarse, fine = ring_field(noise, spreads, 8), ring_field(noise, spreads, 32)
     np.testing.assert_allclose(coarse, fine[::4], atol=1e-6)
-
-
-def test_single_precision_comes_back_after_double():
-    spreads = np.array([1.0, 0.5])
-    with jax.enable_x64(True):
-        double = eqx.filter_jit(lambda noise: ring_field(noise, spreads, 8))(jnp.ones((2, 2)))
-    single = jax.jit(lambda noise: ring_field(noise, spreads, 8))(np.ones((2, 2), np.float32))
-    assert (double.dtype, single.dtype) == (np.float64, np.float32)

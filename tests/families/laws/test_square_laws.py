@@ -12,20 +12,15 @@ import pgt
 from pgt.families.laws.square_laws import (
     DARCY_SINES,
     DARCY_WAVES,
-    DarcyFamily,
     HelmholtzFamily,
     PoissonFamily,
     cosine_modes,
     cosines,
     head,
     sines,
-    sines_of_cosines,
     source_and_field,
-    squares,
     transform,
 )
-
-X = np.linspace(0, 1, 201)
 
 
 def test_the_field_has_the_covariance_it_names():
@@ -34,25 +29,6 @@ def test_the_field_has_the_covariance_it_names():
     assert (found[:, 0, 0] == 0).all()
     expected = [2**0.5 * 3 / (np.pi**2 + 9), 2 * 3 / (13 * np.pi**2 + 9)]
     np.testing.assert_allclose([found[:, 0, 1].std(), found[:, 2, 3].std()], expected, rtol=0.06)
-
-
-def test_a_cosine_is_a_series_of_sines_inside():
-    series = np.asarray(sines(X, 2000) @ sines_of_cosines(4, 2000))
-    exact = np.asarray(cosines(X, 4))
-    np.testing.assert_allclose(series[20:-20], exact[20:-20], atol=5e-3)
-    # Closed form against quadrature.
-    fine = (np.arange(20000) + 0.5) / 20000
-    overlap = 2 * np.mean(np.cos(3 * np.pi * fine) * np.sin(2 * np.pi * fine))
-    assert abs(float(sines_of_cosines(4, 4)[1, 3]) - overlap) < 1e-6
-
-
-def test_modes_become_places_along_both_axes():
-    modes = np.zeros((3, 3), np.float32)
-    modes[1, 2] = 1.0
-    found = transform(jax.numpy.asarray(modes), sines(X, 3))
-    exact = np.outer(np.sin(2 * np.pi * X), np.sin(3 * np.pi * X))
-    np.testing.assert_allclose(found, exact, atol=1e-5)
-    assert abs(squares(3)[1, 2] - 13 * np.pi**2) < 1e-9
 
 
 def test_even_rain_gives_the_series_of_the_textbook():
@@ -77,28 +53,6 @@ def test_a_smooth_source_is_met_by_differences():
     inside = slice(25, -25)  # the series ends where it is least smooth, at the edge
     left = (second - f)[inside, inside]
     assert np.abs(left).max() < 2e-3 * f.std()
-
-
-def test_a_source_without_a_mean_and_a_field_without_an_edge():
-    values = np.asarray(jax.jit(PoissonFamily().draw)(jax.random.key(3)).values)
-    assert np.abs(values[[0, -1], :, 1]).max() < 1e-7
-    assert np.abs(values[:, [0, -1], 1]).max() < 1e-7
-    trapezium = np.ones(128)
-    trapezium[[0, -1]] = 0.5
-    mean = trapezium @ values[..., 0] @ trapezium / 127**2
-    assert abs(mean) < 0.02 * values[..., 0].std()
-
-
-def test_four_times_the_sines_change_little(monkeypatch):
-    # Measured: 4e-5 of the largest at the worst of 3.
-    modes, places = (
-        cosine_modes(jax.random.normal(jax.random.key(1), (128, 128))),
-        np.linspace(0, 1, 33),
-    )
-    usual = np.asarray(source_and_field(modes, places))[..., 1]
-    monkeypatch.setattr("pgt.families.laws.square_laws.SINES", 1024)
-    more = np.asarray(source_and_field(modes, places))[..., 1]
-    assert np.abs(usual - more).max() < 1e-4 * np.abs(more).max()
 
 
 def test_the_source_is_that_of_poisson_and_the_field_differs_by_the_wave():
@@ -146,12 +100,3 @@ def test_finite_volumes_agree():
 def test_even_ground_gives_the_series_of_the_textbook():
     found = transform(jax.jit(head)(jnp.zeros((2, 2))), sines(np.array([0.5]), DARCY_SINES))
     assert abs(float(found[0, 0]) - 0.07367135) < 2e-6
-
-
-def test_rain_raises_the_head_in_proportion():
-    family, key = DarcyFamily(nodes=9), jax.random.key(1)
-    draw = jax.jit(lambda q: family.draw(key, {"recharge": q}).values)
-    one, two = np.asarray(draw(1.0)), np.asarray(draw(2.0))
-    np.testing.assert_array_equal(one[..., 0], two[..., 0])
-    np.testing.assert_allclose(2 * one[..., 1], two[..., 1], rtol=1e-5)
-    assert (one[1:-1, 1:-1, 1] > 0).all()

@@ -1,31 +1,9 @@
 """What a trained network is worth."""
 
-from functools import partial
-
-import equinox as eqx
-import jax
-import made_pretrained
 import numpy as np
 import pytest
-from made_pretrained import FAMILY
 
-from pgt.families import get, map_estimate
 from pgt.families.networks import card as module
-from pgt.families.networks.card import Card, calibrate_law, evaluate
-from pgt.families.networks.readout import misfit
-from pgt.families.sensing import KernelGuide, NodeGrid, Sensing, sense
-
-
-def test_a_law_of_too_many_unknowns_is_not_asked(monkeypatch):
-    monkeypatch.setattr(map_estimate, "LARGEST_TANGENTS", 1)
-    asked = partial(pytest.fail, "asked")
-    assert calibrate_law(get("heat"), None, asked, None, 64, {}) is None
-
-
-def test_a_law_that_forgets_its_state_is_not_asked():
-    asked = partial(pytest.fail, "asked")
-    assert calibrate_law(get("kuramoto_sivashinsky"), None, asked, None, 64, {}) is None
-
 
 SCATTERED = np.zeros(40, bool)
 
@@ -39,21 +17,6 @@ def test_rows_tell_clean_readings_from_noisy_ones():
     assert row["clean_factor"] == pytest.approx(2 * 18.1)
 
 
-def test_sensors_that_stand_still_have_bands_of_their_own():
-    errors, still = np.arange(1.0, 41.0), np.arange(40) < 20
-    row = module._row(errors, errors, ~SCATTERED, still)
-    assert row["still_clean_factor"] == pytest.approx(18.1)
-    assert row["clean_factor"] == pytest.approx(38.1)
-    assert row["still_noisy_factor"] == row["noisy_factor"] == np.quantile(errors, 0.9)
-
-
-def test_where_too_few_are_of_a_kind_all_count():
-    errors = np.arange(1.0, 41.0)
-    row = module._row(errors, errors, np.arange(40) < module.MIN_FOR_FACTOR - 1, SCATTERED)
-    assert row["clean_median"] == 20.5
-    assert row["noisy_median"] == np.median(errors[module.MIN_FOR_FACTOR - 1 :])
-
-
 @pytest.mark.parametrize(("noisy", "better"), [(0.9, True), (3.0, False)])
 def test_the_smaller_error_answers_at_the_usual_number_of_readings(noisy, better):
     def errors(clean, noisy):
@@ -62,77 +25,3 @@ def test_the_smaller_error_answers_at_the_usual_number_of_readings(noisy, better
     law = {"16": errors(9.0, 9.0), "64": errors(0.5, noisy)}
     network = {"16": errors(1.0, 1.0), "64": errors(1.0, 1.0), "256": errors(0.1, 0.1)}
     assert module._is_better(law, network) is better
-
-
-# ------------------------------------------------------------------------------- the card
-
-
-def card(**changes):
-    rows = {"clean_median": 0.01, "clean_tenth": 0.1, "noisy_median": 0.04, "noisy_tenth": 0.2}
-    found = {
-        "family": "heat", "ranges": {}, "number_ranges": [], "sensing": Sensing(), "kernel": "none",
-        "steps": 1, "seconds": 1.0, "seed": 0, "provenance": {},
-        "errors": {"16": rows, "64": {k: v / 4 for k, v in rows.items()}},
-        "factors": {"16": {"clean": 2.0, "noisy": 3.0}, "64": {"clean": 0.5, "noisy": 3.0}},
-        "misfit": 0.1,
-    }  # fmt: skip
-    return Card(**(found | changes))
-
-
-def test_between_numbers_of_sensors_it_interpolates():
-    assert card().factor(32) == pytest.approx(1.0)
-    assert card().factor(1000) == pytest.approx(0.5)
-    assert card().factor(32, noise=0.05) == pytest.approx(3.0)
-    assert card().error(32)[0] == pytest.approx(0.005)
-    assert card().error(16, noise=0.05) == pytest.approx((0.04, 0.2))
-
-
-def test_stations_have_a_row_of_their_own():
-    row = {
-        f"{kind}_{of}": 1.0 for kind in ("clean", "noisy") for of in ("median", "tenth", "factor")
-    }
-    still = {f"still_{name}": 2.0 for name in row}
-    found = card(law={"16": row | still})
-    assert found.law_error(40, is_clean=True, has_stations=True).factor == pytest.approx(2.0)
-    assert found.law_error(40, is_clean=True, has_stations=False).factor == pytest.approx(1.0)
-
-
-def test_a_network_that_misses_its_readings_states_an_error_as_large_and_wider_bands():
-    assert card().network_error(16, 0.08) == pytest.approx((3.0, 0.04))
-    assert card().network_error(16, 0.4) == pytest.approx((30.0, 0.4))
-
-
-@pytest.mark.slow
-def test_bands_hold_what_they_promise_on_the_systems_they_were_fitted_to():
-    found = made_pretrained.trained().card
-    assert 0 < found.factors["16"]["clean"] < 100
-    assert found.number_ranges[0][0] < found.number_ranges[0][1]
-
-
-def test_the_same_seed_judges_alike():
-    trained = made_pretrained.trained()
-    again = evaluate(
-        trained.network, FAMILY, trained.card.sensing, KernelGuide(), trained.card.seed
-    )
-    assert again["errors"] == trained.card.errors
-
-
-def test_the_misfit_is_in_units_of_the_spread():
-    network, key = made_pretrained.trained().network, jax.random.key(4)
-
-    @eqx.filter_jit
-    def answered(key):
-        seen = sense(
-            key,
-            *(FAMILY.draw(key), FAMILY, NodeGrid.of(FAMILY)),
-            *(Sensing(max_readings=16), 4, KernelGuide()),
-        )
-        written = network.encode(seen.readings)
-        answers = jax.vmap(lambda z: network.decode(written, z)[0])(seen.readings.points)
-        return seen.readings, answers, misfit(network, written, seen.readings)
-
-    readings, answers, found = answered(key)
-    read = np.asarray(readings.mask[:, 0])
-    misses = (np.asarray(answers) - np.asarray(readings.values[:, 0]))[read]
-    expected = np.sqrt(np.mean(misses**2))
-    assert float(found) == pytest.approx(expected, rel=1e-4)

@@ -8,8 +8,7 @@ import pytest
 from made_pretrained import FAMILY
 
 import pgt
-from pgt.families.laws.wave_sum_laws import HeatFamily
-from pgt.families.networks.pretrained import FOLDER, shipped, shipped_names
+from pgt.families.networks.pretrained import shipped
 
 NU = {"diffusivity": 0.02}
 
@@ -53,44 +52,15 @@ def test_what_is_saved_answers_alike(trained, truth, tmp_path):
     assert again.card == trained.card
 
 
-class Own(HeatFamily):
-    """A family that nobody registered."""
-
-
-def test_a_class_of_ones_own_is_known_where_it_is_given_on_loading(trained, tmp_path):
-    own, path = Own(nodes=12, times=9), tmp_path / "own.safetensors"
-    pgt.families.Pretrained(trained.network, own, trained.card).save(path)
-    with pytest.raises(pgt.InputError, match=r"classes=\[Own\]"):
-        pgt.families.Pretrained.load(path)
-    assert isinstance(pgt.families.Pretrained.load(path, classes=[Own]).family, Own)
-
-
 def test_a_coefficient_outside_is_said(trained, truth):
     readings = pgt.sample(truth, n=14, seed=0)
     assert not any("diffusivity" in said for said in trained(readings, NU).outside)
     assert any("diffusivity" in said for said in trained(readings, {"diffusivity": 3.0}).outside)
 
 
-def test_too_many_readings_are_said(trained, truth):
-    assert any("readings" in said for said in trained(pgt.sample(truth, n=60), NU).outside)
-
-
 def test_a_missing_coefficient_is_named(trained, truth):
     with pytest.raises(pgt.InputError, match="diffusivity"):
         trained(pgt.sample(truth, n=14), {"viscosity": 1.0})
-
-
-def test_an_equation_in_words_says_its_coefficients(trained, truth):
-    readings = pgt.sample(truth, n=20, seed=0)
-    words = pgt.Equation("u_t = diffusivity*u_xx", diffusivity=0.02)
-    for said, known in ((words, {"diffusivity": 0.02}), (pgt.Heat(0.02), {"diffusivity": 0.02})):
-        ours, theirs = (trained(readings, given).grid(x=5, t=5).u for given in (said, known))
-        np.testing.assert_array_equal(ours, theirs)
-
-
-def test_another_domain_is_refused(trained, truth):
-    with pytest.raises(pgt.InputError, match=r"x, t, the domain has x \(periodic\), t"):
-        trained(pgt.sample(truth, n=14), NU, pgt.Domain(x=(0, 1), t=(0, 1), periodic=("x",)))
 
 
 def test_a_file_of_something_else_is_refused(tmp_path):
@@ -109,13 +79,6 @@ def test_a_reconstruction_starts_from_its_answer(trained, truth):
     )
     expected = trained(readings, NU).grid(x=5, t=4)
     np.testing.assert_allclose(result.grid(x=5, t=4).u.transpose("x", "t"), expected.u, rtol=1e-4)
-
-
-def test_model_and_start_exclude_each_other(trained, truth):
-    readings, domain = pgt.sample(truth, n=14), pgt.Domain(x=(0, 1), t=(0, 1))
-    model = pgt.PINN(pgt.Scaling.fit(readings, domain))
-    with pytest.raises(pgt.InputError, match="one of them"):
-        pgt.reconstruct(readings, pgt.Heat(0.02), domain, model=model, start=trained)
 
 
 def test_many_systems_at_once_are_answered_as_one_by_one(trained):
@@ -138,58 +101,9 @@ def test_many_systems_at_once_are_answered_as_one_by_one(trained):
         np.testing.assert_allclose(reaches[k], said.high - said.mean, rtol=2e-3, atol=1e-4)
 
 
-def test_many_systems_say_what_is_outside(trained, truth):
-    readings = pgt.sample(truth, n=60, seed=0)
-    points, values = np.asarray(readings.points), np.asarray(readings.values)
-    hidden = np.where(np.arange(60)[:, None] < 14, values, np.nan)
-    found = trained.answers(
-        np.stack([points] * 3), np.stack([values, hidden, hidden]),
-        {"diffusivity": np.array([0.02, 3.0, 0.02])}, points[:2],
-    ).outside  # fmt: skip
-    assert any("60 readings" in said for said in found[0])
-    assert any("diffusivity" in said for said in found[1])
-    assert not any("readings, in" in said or "diffusivity" in said for said in found[2])
-
-
-def test_they_are_small():
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 8e6
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if name == "heat" else pytest.mark.slow)
-        for name in shipped_names()
-    ],
-)
-def test_an_unseen_system_is_answered_within_what_the_card_says(name):
-    network = shipped(name)
-    family = network.family
-    system = family.draw(jax.random.key(123))
-    truth = family.dataset(system)
-    answer = network(
-        pgt.sample(truth, n=64, seed=1), {k: float(v) for k, v in system.coefficients.items()}
-    )
-    found = answer.grid(**family.axes).u.transpose(*truth.u.dims)
-    error = float(np.sqrt(((found - truth.u) ** 2).mean()) / truth.u.std())
-    assert answer.outside == ()
-    assert error < 2 * network.card.errors["64"]["clean_tenth"]
-
-
 def test_an_unknown_name_lists_the_others():
     with pytest.raises(pgt.InputError, match="heat"):
         shipped("heart")
-
-
-def test_a_field_far_from_zero_is_not_taken_for_one_around_it():
-    network = shipped("burgers")
-    system = network.family.draw(jax.random.key(5))
-    readings = pgt.sample(network.family.dataset(system), n=40, seed=0)
-    x, t = np.asarray(readings.points).T
-    carried = pgt.Observations.from_arrays({"x": x, "t": t}, {"u": 1e5 + readings.values[:, 0]})
-    coefficients = {name: float(value) for name, value in system.coefficients.items()}
-    assert network(readings, coefficients).outside == ()
-    assert any("mean" in said for said in network(carried, coefficients).outside)
 
 
 def scaled(readings, factor=50):
@@ -215,20 +129,6 @@ def test_the_law_answers_and_states_its_error(with_law, truth):
     assert any("diffusivity" in text for text in with_law(readings, {"diffusivity": 0.3}).outside)
 
 
-def test_readings_with_a_given_noise_are_not_clean(with_law):
-    field = FAMILY.dataset(FAMILY.draw(jax.random.key(4), NU))
-    given, unknown, clean = (
-        with_law(pgt.sample(field, n=14, noise=noise, seed=1, record_noise=record), NU)
-        for noise, record in ((0.1, True), (0.1, False), (0.0, False))
-    )
-    assert isinstance(given.by, pgt.families.Assimilation)
-    assert given.factor == unknown.factor
-    assert 0.3 < given.expected_error / unknown.expected_error < 3
-    assert clean.expected_error < 0.01 * given.expected_error
-    far = pgt.sample(field, n=14, noise=0.25, seed=1, record_noise=True)
-    assert "in training their noise was up to" in with_law(far, NU).outside[0]
-
-
 def test_many_systems_are_answered_by_the_law_as_one_by_one(with_law):
     at = np.array([[0.2, 0.3], [0.7, 0.9]])
     fields = [FAMILY.dataset(FAMILY.draw(jax.random.key(k), NU)) for k in range(2)]
@@ -245,3 +145,15 @@ def test_many_systems_are_answered_by_the_law_as_one_by_one(with_law):
     np.testing.assert_allclose(found.mean[0] + found.reach[0], band.high, atol=1e-6)
     alone = with_law.answers(points, values, known, at, law=False)
     np.testing.assert_array_equal(found.mean[1], alone.mean[1])
+
+
+def test_another_domain_is_refused(trained, truth):
+    with pytest.raises(pgt.InputError, match=r"x, t, the domain has x \(periodic\), t"):
+        trained(pgt.sample(truth, n=14), NU, pgt.Domain(x=(0, 1), t=(0, 1), periodic=("x",)))
+
+
+def test_model_and_start_exclude_each_other(trained, truth):
+    readings, domain = pgt.sample(truth, n=14), pgt.Domain(x=(0, 1), t=(0, 1))
+    model = pgt.PINN(pgt.Scaling.fit(readings, domain))
+    with pytest.raises(pgt.InputError, match="one of them"):
+        pgt.reconstruct(readings, pgt.Heat(0.02), domain, model=model, start=trained)

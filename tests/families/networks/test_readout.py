@@ -12,7 +12,6 @@ import pgt
 from pgt.families.networks.readout import (
     LEVELS,
     field_posterior,
-    padded,
     readout_precision,
     with_hidden_spread,
 )
@@ -81,31 +80,6 @@ def test_the_readout_is_that_of_a_dense_solve_with_the_noise_that_was_found(made
     np.testing.assert_allclose(np.asarray(found)[:20, 0], expected, atol=1e-5)
     scale = np.sqrt(misses @ np.linalg.solve(gram, misses) / 20)
     assert float(field.sigma) == pytest.approx(scale * np.sqrt(level), rel=1e-4)
-
-
-def test_noise_is_found_by_its_size(made):
-    writer, _, seen, told = made
-    with readout_precision("evidence"):
-        small, large = (float(write(writer, told, noisy(seen, s)).sigma) for s in (0.01, 0.3))
-    assert small < 0.05 < 0.1 < large < 0.9
-
-
-def test_a_predicted_noise_stays_in_single_precision(made):
-    writer, _, seen, told = made
-    with readout_precision("encoder"):
-        field = eqx.filter_jit(lambda w, t, s: field_posterior(w, t, s, "encoder"))(
-            writer, told, seen
-        )
-    assert field.factor.dtype == jnp.float32
-
-
-def test_readings_are_filled_up_to_a_power_of_two():
-    points, values = padded(np.ones((17, 2)), np.full((17, 1), 3.0))
-    assert points.shape == (32, 2)
-    assert values.shape == (32, 1)
-    assert (points[:17] == 1).all()
-    assert not values[17:].any()
-    assert len(padded(np.ones((3, 1)))[0]) == 16
 
 
 def test_a_field_that_nobody_read_has_the_spread_of_the_others():

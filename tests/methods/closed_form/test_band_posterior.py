@@ -6,25 +6,21 @@ import numpy as np
 import pytest
 from two_modes import DIFFUSIVITY, field, heat_at, heat_readings
 
-from pgt.core.unknown import Unknown, named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.data.splits import in_canonical_order
 from pgt.methods.closed_form.band_posterior import (
     BandAverage,
     average_bands,
-    average_two,
     deviations,
     draw_members,
-    errors_without,
-    left_out_errors,
     left_out_predictions,
 )
 from pgt.methods.closed_form.band_search import fit_features
 from pgt.methods.closed_form.design_rows import field_rows
 from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
-from pgt.physics import Dirichlet, Equation, Heat, Initial, UnknownFunction
+from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
 from pgt.problem.assembly import assemble
 from pgt.training.settings import Posterior
 
@@ -87,14 +83,6 @@ def _spread_of_all_scales(found, fit, points):
     return float(fit.model.scaling.spread[0]) * np.sqrt(mean)[:, None]
 
 
-def test_few_members_are_enough_for_the_interval_of_a_coefficient():
-    pde = Heat(Unknown(0.1, positive=True))
-    found, fit = fitted(heat_readings(60, noise=0.05), pde, SQUARE, count=60, band=(8.0, 4.0))
-    _, pdes = draw_members(found, Posterior(samples=4))
-    ((name, node),) = named_unknowns(pdes)
-    assert np.std(np.asarray(node.raw)) == pytest.approx(fit.learnt[name].deviation, rel=1e-3)
-
-
 def test_left_out_predictions_do_not_know_their_reading(noisy):
     readings, found, fit = noisy
     said = left_out_predictions(found, readings)
@@ -104,32 +92,6 @@ def test_left_out_predictions_do_not_know_their_reading(noisy):
     left_out = np.std(said - readings.values)
     assert misfit < left_out < 1.5 * misfit
     assert np.std(said[:, 0] - heat_at(np.asarray(readings.points))) < 0.05
-
-
-def test_without_some_readings_all_others_are_asked(noisy):
-    readings, found, fit = noisy
-    one, spread = np.array([7]), float(fit.model.scaling.spread[0])
-    said = left_out_predictions(found, readings)[7] - readings.values[7]
-    np.testing.assert_allclose(-spread * errors_without(found, readings, one), said, rtol=1e-9)
-    rows = np.arange(0, 60, 3)
-    alone = left_out_errors(found, readings, None)[0][rows]
-    together = errors_without(found, readings, rows)
-    assert together.shape == rows.shape
-    assert not np.allclose(together, alone, rtol=1e-3)
-    np.testing.assert_allclose(np.std(together), np.std(alone), rtol=0.5)  # both miss the noise
-
-
-def test_what_is_hidden_has_no_prediction():
-    values = np.column_stack([np.linspace(0, 1, 6), np.full(6, np.nan)])
-    values[4:, 1] = 2.0
-    points = np.linspace(0, 1, 6)[:, None]
-    readings = Observations.from_arrays(points, values, coords=("x",), fields=("u", "v"))
-    pde = Equation("u_xx = 0", "v_x = 0")
-    found, _ = fitted(readings, pde, Domain(x=(0, 1)), count=20, band=2.0)
-    said = left_out_predictions(found, readings)
-    assert np.isnan(said[:4, 1]).all()
-    assert np.isfinite(said[readings.mask]).all()
-    np.testing.assert_allclose(said[readings.mask], values[readings.mask], rtol=0, atol=1e-3)
 
 
 # ------------------------------------------------------------------------------ several bands
@@ -163,45 +125,6 @@ def test_the_spread_of_an_average_is_that_of_its_parts_and_of_their_difference(s
     spread = float(average.model.scaling.spread[0]) * average.spread(ASKED[:8])
     steps = np.concatenate([deviations(average, ASKED[:8]), -deviations(average, ASKED[:8])])
     np.testing.assert_allclose(steps.std(axis=0), spread, rtol=0.4)
-
-
-def test_members_of_an_average_lie_in_pairs_around_it(several):
-    _, _, average = several
-    models, _ = draw_members(average, Posterior(samples=20))
-    with jax.enable_x64(True):
-        over = eqx.filter_vmap(lambda m: jax.vmap(lambda z: m.decode((), z))(ASKED[:4]))
-        fields = np.asarray(over(models))
-    middle = field(average.model, ASKED[:4])
-    np.testing.assert_allclose(fields.mean(axis=0), middle, rtol=0, atol=1e-9)
-
-
-def test_an_average_says_of_a_reading_what_its_parts_say(several):
-    readings, tried, average = several
-    errors, sigmas = left_out_errors(average, readings, None)
-    of_parts = np.array([left_out_errors(found, readings, None)[0] for found in tried.values()])
-    assert (errors >= of_parts.min(axis=0) - 1e-12).all()
-    assert (errors <= of_parts.max(axis=0) + 1e-12).all()
-    assert (sigmas > 0).all()
-
-
-def test_a_band_that_is_far_more_probable_stays_alone():
-    tried = {}
-    for band in ((8.0, 4.0), (0.1, 0.1)):  # straight lines
-        tried[band], _ = fitted(heat_readings(60), Heat(DIFFUSIVITY), SQUARE, count=100, band=band)
-    assert average_bands(tried[8.0, 4.0], tried) is tried[8.0, 4.0]
-
-
-def test_what_two_draws_of_sines_differ_by_is_drawn_as_well():
-    parts = [
-        fitted(heat_readings(60), Heat(DIFFUSIVITY), SQUARE, count=60, band=4.0, seed=seed)[0]
-        for seed in (0, 1)
-    ]
-    both = average_two(*parts)
-    first, second = (field(part.model, ASKED) for part in parts)
-    np.testing.assert_allclose(field(both.model, ASKED), (first + second) / 2, atol=1e-9)
-    assert both.evidence == parts[0].evidence
-    scaling = float(both.model.scaling.spread[0])
-    assert (scaling * both.spread(ASKED) >= np.abs(first - second) / 2 - 1e-12).all()
 
 
 def wave(x):
@@ -241,55 +164,3 @@ def test_a_function_that_multiplies_a_field_is_not_known_better_than_it_is(condu
     assert np.sqrt(np.mean(missed**2)) < 0.05
     assert (np.abs(missed) < 1.645 * spread).mean() > 0.8
     assert spread.mean() < 0.1
-
-
-def heated_rod(places, source, diffusivity=0.1):
-    """u of a rod that starts cold between cold ends, by its sine series."""
-    k, fine = np.pi * np.arange(1, 60), np.linspace(0, 1, 2001)
-    waves = np.sin(np.outer(k, fine))
-    amplitude = 2 * np.trapezoid(source(fine) * waves, fine, axis=1)
-    rate = diffusivity * k**2
-    x, t = places.T
-    grown = amplitude / rate * (1 - np.exp(-np.outer(t, rate)))
-    return np.sum(grown * np.sin(np.outer(x, k)), axis=1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("place", "strength", "seed"), [(0.67, 1.75, 0), (0.3, 0.8, 1)])
-def test_place_and_strength_of_a_source_lie_in_their_intervals(place, strength, seed):
-    draw = np.random.default_rng(seed)
-    places = draw.uniform(size=(60, 2))
-    values = heated_rod(places, lambda x: strength * np.exp(-(((x - place) / 0.05) ** 2)))
-    values = values + 0.02 * values.std() * draw.standard_normal(60)
-    readings = Observations.from_arrays({"x": places[:, 0], "t": places[:, 1]}, {"u": values})
-    pde = Equation(
-        "u_t = 0.1*u_xx + s*exp(-((x - a)/0.05)^2)", s=Unknown(1.0), a=Unknown(0.5, bounds=(0, 1))
-    )
-    model = Features(Scaling.fit(readings, SQUARE), count=150)
-    cold = [Initial(u=0.0), Dirichlet("x", u=0.0)]
-    found, _ = fit_features(assemble(readings, pde, SQUARE, cold, model=model), lambda *_: None)
-    for name, node in named_unknowns(found.pde):
-        sure = 1.96 * found.learnt[name].deviation
-        low, high = (
-            float(eqx.tree_at(lambda n: n.raw, node, node.raw + step).value)
-            for step in (-sure, sure)
-        )
-        truth = {"a": place, "s": strength}[name]
-        assert low < truth < high
-        assert high - low < {"a": 0.02, "s": 0.3}[name]
-
-
-def test_a_state_at_the_wall_that_nobody_gave_has_bands_that_hold_it():
-    """u = exp(-t) sin(x): what flows in at x = 0.5 is left out of the conditions."""
-    part = Domain(x=(0.5, 2), t=(0, 1))
-    draw = np.random.default_rng(0)
-    places = draw.uniform((0.5, 0), (2, 1), size=(60, 2))
-    values = np.exp(-places[:, 1]) * np.sin(places[:, 0]) + 0.005 * draw.standard_normal(60)
-    readings = Observations.from_arrays({"x": places[:, 0], "t": places[:, 1]}, {"u": values})
-    found, _ = fitted(readings, Heat(1.0), part, count=100, band=(4.0, 4.0))
-    t = np.linspace(0, 1, 21)
-    wall = np.column_stack([np.full(21, 0.5), t])
-    sure = 1.645 * float(found.model.scaling.spread[0]) * found.spread(wall)[:, 0]
-    missed = np.abs(field(found.model, wall)[:, 0] - np.exp(-t) * np.sin(0.5))
-    assert (missed < sure).mean() > 0.8
-    assert sure.mean() < 0.02

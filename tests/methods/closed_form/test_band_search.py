@@ -1,9 +1,5 @@
 """The search over bands: exact where it can be, with an honest posterior where it cannot, and in time."""
 
-from copy import copy
-from dataclasses import replace
-from types import SimpleNamespace
-
 import equinox as eqx
 import numpy as np
 import pytest
@@ -14,27 +10,20 @@ from pgt.core.unknown import Unknown, named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations, sample
 from pgt.datasets.analytic import heat
-from pgt.inference.linear_gaussian import Maximum
-from pgt.methods.closed_form import band_search, band_solution
+from pgt.methods.closed_form import band_search
 from pgt.methods.closed_form.band_posterior import (
     BandAverage,
-    BandFit,
-    average_two,
-    band_penalty,
 )
 from pgt.methods.closed_form.band_search import (
     MAX_TRIALS,
-    MIN_READINGS_TO_JUDGE,
     _Search,
     fit_features,
-    leaves_time_for_network,
 )
-from pgt.methods.coefficients import AT_EDGE, MAX_LOG_DISTANCE, CoefficientEstimate
-from pgt.methods.finished_fit import COEFFICIENT_NOT_AT_REST, SOLVED_IN_CLOSED_FORM
-from pgt.models.features import FIRST_BAND, Features
+from pgt.methods.coefficients import MAX_LOG_DISTANCE
+from pgt.methods.finished_fit import SOLVED_IN_CLOSED_FORM
+from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
-from pgt.physics import Dirichlet, Equation, Heat, Initial, UnknownFunction
-from pgt.problem import budget
+from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
 from pgt.problem.assembly import assemble
 from pgt.training.settings import Training
 
@@ -77,17 +66,6 @@ def test_fields_that_nobody_measured_follow_from_the_equations():
     size = np.exp(x)
     expected = np.stack([size * np.sin(y), -size * np.sin(y), -size * np.cos(y)], axis=1)
     np.testing.assert_allclose(field(fit.model, ASKED), expected, rtol=0, atol=1e-5)
-
-
-def test_conditions_count_as_much_as_the_equation():
-    """Six readings alone say next to nothing; the walls make up for it."""
-    walls = Dirichlet("x", u=0.0)
-    _, fit = fitted(heat_readings(6), Heat(DIFFUSIVITY), SQUARE, walls, count=150, band=8.0)
-    _, open_fit = fitted(heat_readings(6), Heat(DIFFUSIVITY), SQUARE, count=150, band=8.0)
-    error, without = (np.abs(field(f.model, ASKED)[:, 0] - heat_at(ASKED)) for f in (fit, open_fit))
-    edge = np.array([[0.0, 0.3], [1.0, 0.7]])
-    np.testing.assert_allclose(field(fit.model, edge), 0.0, atol=1e-4)
-    assert error.max() < without.max() / 3
 
 
 def test_a_nonlinear_equation_is_solved_by_gauss_newton():
@@ -146,14 +124,6 @@ def test_a_coefficient_that_no_reading_tells_is_not_determined(level):
     assert fit.learnt["diffusivity"].deviation == MAX_LOG_DISTANCE
 
 
-def test_a_coefficient_at_the_edge_has_not_come_to_rest():
-    """Ten million times the starting value is still too little."""
-    pde = Heat(Unknown(1e-12, positive=True))
-    _, fit = fitted(heat_readings(40), pde, SQUARE, count=60, band=(8.0, 4.0))
-    assert fit.learnt["diffusivity"].unsettled == AT_EDGE
-    assert fit.stopped == COEFFICIENT_NOT_AT_REST
-
-
 @pytest.mark.parametrize("likelihood", ["student", "huber"])
 def test_gross_outliers_are_survived(likelihood):
     readings = heat_readings(80, noise=0.01)
@@ -190,60 +160,6 @@ def test_the_most_probable_band_is_kept_and_every_trial_recorded():
 # ------------------------------------------------------------------------- the scan
 
 
-SPEED = 1.3
-
-
-def search_of(readings, pde, domain=SQUARE, count=120):
-    model = Features(Scaling.fit(readings, domain), count=count)
-    task = assemble(readings, pde, domain, model=model)
-    return _Search(task, lambda share, numbers: None)
-
-
-def string():
-    """Three modes of a string that four sensors read, without conditions."""
-    x, t = np.meshgrid(np.linspace(0.13, 0.9, 4), np.linspace(0, 1, 40))
-    waves = [(1, 1.0), (2, 0.6), (3, -0.4)]
-    u = sum(a * np.cos(n * np.pi * x) * np.cos(n * np.pi * SPEED * t) for n, a in waves)
-    return Observations.from_arrays({"x": x.ravel(), "t": t.ravel()}, {"u": np.ravel(u)})
-
-
-def test_a_speed_that_is_far_off_is_found():
-    pde = Equation("u_tt = c*c*u_xx", c=Unknown(3.0, positive=True))
-    _, fit = fitted(string(), pde, SQUARE, count=150)
-    assert named_unknowns(fit.pde)[0][1].value == pytest.approx(SPEED, rel=0.01)
-
-
-def test_the_scan_is_repeated_with_the_coefficients_that_were_fitted():
-    """In a band that the field does not fit, the equation is softened, and they are biased."""
-    search = cooling_search()
-    basis = search.bases[-1]
-    first = search._fit(basis, search._scan(basis))
-    better = search._first_fit(basis)
-    errors = [
-        [
-            abs(np.log(float(node.value) / truth))
-            for (_, node), truth in zip(named_unknowns(found.pde), (0.25, 1.0), strict=True)
-        ]
-        for found in (first, better)
-    ]
-    assert better.evidence > first.evidence + 5
-    assert np.less(errors[1], errors[0]).all()
-
-
-def cooling_search():
-    """A search in noisy readings of a rod that cools through its ends and its sides."""
-    random = np.random.default_rng(1)
-    x, t = random.uniform(size=(2, 150))
-    waves = [(1, 60.0), (2, 25.0), (3, -15.0)]
-    u = sum(
-        a * np.sin(n * np.pi * x) * np.exp(-(0.25 * (n * np.pi) ** 2 + 1) * t) for n, a in waves
-    )
-    values = u + 0.02 * np.std(u) * random.normal(size=150)
-    readings = Observations.from_arrays({"x": x, "t": t}, {"u": values})
-    unknown = {"D": Unknown(0.75, positive=True), "k": Unknown(0.3, positive=True)}
-    return search_of(readings, Equation("u_t = D*u_xx - k*u", **unknown), count=100)
-
-
 def test_the_scan_finds_the_band_of_a_fast_oscillation():
     """Bands around the first one show nothing of it."""
     times = np.random.default_rng(0).uniform(size=60)
@@ -257,149 +173,7 @@ def test_the_scan_finds_the_band_of_a_fast_oscillation():
     )
 
 
-def test_the_scan_of_a_nonlinear_equation_is_by_the_readings_alone():
-    times = np.random.default_rng(0).uniform(size=60)
-    readings = Observations.from_arrays({"t": times}, {"u": np.sin(60 * times)})
-    pde = Equation("u_tt = -3600*u + 0*u^2", coords=("t",))
-    search = search_of(readings, pde, Domain(t=(0, 1)))
-    assert search._scan(search.bases[-1])[0] > FIRST_BAND
-
-
-def test_functions_that_multiply_fields_are_not_scanned():
-    """A band that suits the field alone says nothing of them."""
-    pde = Equation("u_t = k*u_xx", k=UnknownFunction("x", positive=True))
-    readings = heat_readings(20).aligned(pde.fields)
-    search = search_of(readings, pde)
-    assert search._scan(search.bases[-1]) == (FIRST_BAND, FIRST_BAND)
-
-
 # ------------------------------------------------------------------------- how long it takes
-
-
-@pytest.fixture
-def solves(monkeypatch):
-    """The clock stands still but for a second in every solve; the number of weights of each."""
-    made, solve = [], band_solution.fit_posterior
-
-    def counted(rows, *options, **more):
-        made.append(rows.readings.shape[1])
-        return solve(rows, *options, **more)
-
-    monkeypatch.setattr(band_solution, "fit_posterior", counted)
-    monkeypatch.setattr(budget, "seconds_of_solve", lambda size: 1e-3)
-    monkeypatch.setattr(budget, "time", SimpleNamespace(monotonic=lambda: float(len(made))))
-    monkeypatch.setattr(band_search, "SHARE_BEFORE_ERRORS", 1.0)
-    monkeypatch.setattr(band_search._Search, "_exact_waves", lambda search: None)
-    return made
-
-
-def test_a_search_leaves_time_for_what_follows_it(solves, monkeypatch):
-    monkeypatch.setattr(band_search, "SHARE_BEFORE_ERRORS", 0.5)
-    pde = Heat(Unknown(1e-4, positive=True))
-    fitted(heat_readings(30), pde, SQUARE, count=40, band=4.0, seconds=8.0)
-    assert len(solves) == 4
-
-
-def test_linearizations_end_with_the_seconds(solves):
-    pde = Heat(Unknown(1e-4, positive=True))
-    _, fit = fitted(heat_readings(30), pde, SQUARE, count=40, band=4.0, seconds=4.0)
-    assert len(solves) == 4
-    assert fit.seconds == 4.0
-    assert fit.stopped == COEFFICIENT_NOT_AT_REST
-
-
-def test_no_band_is_tried_for_which_there_is_no_time(solves):
-    _, fit = fitted(heat_readings(30), Heat(DIFFUSIVITY), SQUARE, count=40, seconds=18.0)
-    assert 1 < len(fit.history.step) < MAX_TRIALS
-    assert len(solves) <= 19
-
-
-def test_there_are_no_other_sines_where_there_is_no_time(solves, monkeypatch):
-    monkeypatch.setattr(band_search, "BAND_FACTORS", ())
-    monkeypatch.setattr(_Search, "_scan", lambda search, basis: (8.0, 8.0))
-    found, _ = fitted(heat_readings(60), Heat(DIFFUSIVITY), SQUARE, count=80, seconds=1.5)
-    assert isinstance(found, BandFit)
-    assert len(solves) == 1
-
-
-def test_there_are_as_many_sines_as_there_is_time_for(solves, monkeypatch):
-    monkeypatch.setattr(budget, "seconds_of_solve", lambda size: 1.0)
-    fitted(heat_readings(30), Heat(DIFFUSIVITY), SQUARE, count=90, band=4.0, seconds=0.5)
-    assert solves == [56]  # 90 ∛(1/4)
-
-
-def slow_search(monkeypatch, *, is_followed, seconds: float | None = 60.0):
-    """Half of the sines are searched with; every solve takes 3 s by the clock."""
-    monkeypatch.setattr(band_search, "MAX_TRIAL_WEIGHTS", 30)
-    monkeypatch.setattr(_Search, "_exact_waves", lambda search: None)
-    monkeypatch.setattr(_Search, "_scan", lambda search, basis: (8.0, 8.0))
-    made, solve = [], band_solution.fit_posterior
-    monkeypatch.setattr(
-        band_solution,
-        "fit_posterior",
-        lambda rows, *options, **more: made.append(0) or solve(rows, *options, **more),
-    )
-    monkeypatch.setattr(budget, "seconds_of_solve", lambda size: 1e-3)
-    clock = SimpleNamespace(monotonic=lambda: 3.0 * len(made))
-    monkeypatch.setattr(budget, "time", clock)
-    readings = heat_readings(MIN_READINGS_TO_JUDGE, noise=0.1)
-    model = Features(Scaling.fit(readings, SQUARE), count=60)
-    task = assemble(
-        readings, Heat(DIFFUSIVITY), SQUARE, model=model, training=Training(seconds=seconds)
-    )
-    return _Search(replace(task, has_fallback=is_followed), lambda share, numbers: None)
-
-
-def test_sines_leave_the_time_of_a_network_that_is_to_be_tried(monkeypatch):
-    alone = slow_search(monkeypatch, is_followed=False).best()
-    assert alone.model.count == 60
-    search = slow_search(monkeypatch, is_followed=True)
-    found = search.best()
-    assert leaves_time_for_network(search.task)
-    assert search._is_poor(found)
-    assert 30 <= (found.model.count or 0) <= 60
-    assert search.deadline.spent < 2 / 3 * 60
-
-
-def test_without_a_limit_all_sines_are_used(monkeypatch):
-    search = slow_search(monkeypatch, is_followed=True, seconds=None)
-    assert search.best().model.count == 60
-
-
-def test_more_sines_are_not_kept_where_a_coefficient_did_not_settle(monkeypatch):
-    search = slow_search(monkeypatch, is_followed=False)
-    few = search._fit(search.bases[0], (8.0, 8.0))
-    moving = replace(
-        few, learnt={"diffusivity": CoefficientEstimate(1.0, "it had not come to rest")}
-    )
-
-    def found(_, basis, band, count=None, near=None):
-        return few if count is None else moving
-
-    monkeypatch.setattr(_Search, "_fit", found)
-    monkeypatch.setattr(band_search, "BAND_FACTORS", ())
-    monkeypatch.setattr(band_search, "average_bands", lambda best, tried: best)
-    assert search.best() is few
-
-
-def test_more_sines_of_a_band_look_for_the_stiffness_where_fewer_found_it(monkeypatch):
-    search = slow_search(monkeypatch, is_followed=False)
-    basis, band = search.bases[0], (6.0, 6.0)
-    anew = search._fit(basis, band, 60).posterior
-    tried = []
-    solve = band_solution.fit_posterior
-
-    def watched(rows, likelihood, near=None, **options):
-        tried.append(near)
-        return solve(rows, likelihood, near, **options)
-
-    monkeypatch.setattr(band_solution, "fit_posterior", watched)
-    # At hand, and too far to be found from there.
-    for near in (anew.log_stiffness + 1, anew.log_stiffness + 9):
-        again = search._fit(basis, band, 60, near).posterior
-        assert again.log_stiffness == anew.log_stiffness
-        assert again.evidence == pytest.approx(anew.evidence)
-    assert tried == [anew.log_stiffness + 1, anew.log_stiffness + 9, None]
 
 
 def test_an_equation_that_has_no_value_for_the_readings_says_so():
@@ -408,39 +182,6 @@ def test_an_equation_that_has_no_value_for_the_readings_says_so():
     pde = Equation("u_t = 0.01*u_xx + sqrt(u - 5)")
     with pytest.raises(InputError, match="no finite number for the field that the readings"):
         fitted(readings, pde, domain, count=6, band=3.0)
-
-
-# ------------------------------------------------------------------------- the climb
-
-
-def test_two_steps_by_a_root_are_one_by_two():
-    root = band_search.BAND_FACTORS[1]
-    once = next(band_search._neighbors((2.0,), root, narrow_first=False))
-    assert next(band_search._neighbors(once, root, narrow_first=False)) == (4.0,)
-
-
-def test_a_climb_goes_on_in_the_direction_that_was_better(monkeypatch):
-    """In three dimensions, trying wider bands again after each narrower one used up all trials."""
-    search = search_of(heat_readings(20), Heat(DIFFUSIVITY), count=4)
-    basis = search.bases[-1]
-    one = search._fit(basis, (8.0, 8.0))
-    basis.fits.clear()
-
-    def fit(basis, band):
-        posterior = copy(one.posterior)
-        evidence = band_penalty(band) - float(abs(np.log2(band[0] * band[1]) - 2))
-        posterior.maximum = Maximum(evidence, 0.0)
-        model = eqx.tree_at(lambda m: m.band, one.model, band)
-        basis.fits[band] = replace(one, model=model, posterior=posterior)
-        return basis.fits[band]
-
-    monkeypatch.setattr(search, "_fit", fit)
-    monkeypatch.setattr(search, "_is_over", lambda basis, best: False)
-    monkeypatch.setattr(band_search, "BAND_FACTORS", (2.0,))
-    best = search._climb(basis, fit(basis, (8.0, 8.0)))
-    assert best.band == (2.0, 2.0)
-    bands = list(basis.fits)
-    assert bands[bands.index((4.0, 4.0)) + 1] == (2.0, 2.0)
 
 
 # ------------------------------------------------------------- functions that satisfy the equation
@@ -466,6 +207,7 @@ def waves(noise=0.02):
     return found, fit, error
 
 
+@pytest.mark.slow
 def test_waves_that_satisfy_the_equation_are_taken_where_they_are_more_probable(monkeypatch):
     found, _, error = waves()
     assert error < 0.04
@@ -476,26 +218,6 @@ def test_waves_that_satisfy_the_equation_are_taken_where_they_are_more_probable(
     assert error < without / 2
     stated = np.sqrt(np.mean(found.spread(ASKED) ** 2))
     assert 0.3 < stated / error < 3
-
-
-def test_the_more_probable_basis_is_kept():
-    readings = heat_readings(60, noise=0.02)
-    found, _ = fitted(readings, Heat(DIFFUSIVITY), SQUARE, count=200)
-    best = found.parts[0] if isinstance(found, BandAverage) else found
-    search = search_of(readings, Heat(DIFFUSIVITY), count=200)
-    others = [search._fit(basis, best.band).evidence for basis in search.bases]
-    assert len(others) == 2
-    assert best.evidence >= max(others) - 1e-6
-
-
-def test_fields_of_several_bands_are_averaged_with_their_growth():
-    search = search_of(heat_readings(40), Heat(DIFFUSIVITY), count=60)
-    parts = [search._fit(search.bases[0], (band, band)) for band in (4.0, 6.0)]
-    average = average_two(*parts)
-    assert average.model.network.sines.growth is not None
-    fields = [field(part.model, ASKED) for part in parts]
-    np.testing.assert_allclose(field(average.model, ASKED), sum(fields) / 2, rtol=0, atol=1e-6)
-    assert average.draw(6).shape == (6, average.model.network.readout.size)
 
 
 # ------------------------------------------------------------------------- the error of the basis
@@ -511,20 +233,3 @@ def test_clean_readings_are_fitted_with_other_sines_as_well(monkeypatch):
     np.testing.assert_allclose(field(fit.model, ASKED), (first + second) / 2, rtol=0, atol=1e-9)
     wrong = np.sqrt(np.mean((field(fit.model, ASKED)[:, 0] - heat_at(ASKED)) ** 2))
     assert 0.2 < wrong / np.sqrt(np.mean((first - second) ** 2) / 4) < 5
-
-
-def test_noise_needs_no_other_sines(monkeypatch):
-    monkeypatch.setattr(band_search, "BAND_FACTORS", ())
-    found, _ = fitted(heat_readings(60, noise=0.1), Heat(DIFFUSIVITY), SQUARE, count=80)
-    assert isinstance(found, BandFit)
-
-
-def test_noise_that_says_less_than_walls_and_start_needs_other_sines_as_well(monkeypatch):
-    """They alone determine the field: what is wrong with it is what sines cannot follow, not noise."""
-    monkeypatch.setattr(band_search, "BAND_FACTORS", ())
-    known = [Dirichlet("x", u=0.0), Initial(u="sin(pi*x) + 0.5*sin(2*pi*x)")]
-    noisy = heat_readings(60, noise=0.1)
-    found, _ = fitted(noisy, Heat(DIFFUSIVITY), SQUARE, *known, count=80)
-    assert isinstance(found, BandAverage)
-    first, second = (field(part.model, ASKED) for part in found.parts)
-    assert np.abs(first - second).max() > 0

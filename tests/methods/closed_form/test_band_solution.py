@@ -1,28 +1,22 @@
 """The fit in one band of an equation with unknown coefficients or functions."""
 
-from copy import copy
-from dataclasses import replace
-
-import equinox as eqx
 import numpy as np
 import pytest
 
 from pgt.core.unknown import Unknown, named_unknowns
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
-from pgt.inference.linear_gaussian import DECISIVE_EVIDENCE
 from pgt.methods.closed_form.band_solution import (
     FIRST_STIFFNESS,
     FUNCTION_AT_REST,
     FUNCTION_DERIVATIVES,
     FUNCTION_SLOWNESS,
-    SIGMA_FLOOR,
     UnknownFunctions,
     solve_nonlinear,
 )
 from pgt.models.features import Features
 from pgt.nn.scaling import Scaling
-from pgt.physics import Dirichlet, Equation, Heat, UnknownFunction
+from pgt.physics import Dirichlet, Equation, UnknownFunction
 from pgt.problem.assembly import assemble
 from pgt.problem.budget import Deadline
 
@@ -47,12 +41,6 @@ def test_the_prior_of_a_function_is_that_of_a_matern_kernel_along_its_axes():
     expected = (1 + (FUNCTION_SLOWNESS * waves) ** 2) ** (-(FUNCTION_DERIVATIVES + 0.5) / 2)
     np.testing.assert_allclose(found.prior, np.append(expected, 1.0))  # the last is c
     assert found.prior[0] == 1.0  # a constant is no wave
-
-
-def test_an_equation_without_functions_has_no_such_prior():
-    found, _ = functions(Heat(0.1))
-    assert found.prior is None
-    assert found.step(np.ones(12), np.ones(12)) == (1.0, False)
 
 
 @pytest.mark.parametrize("positive", [True, False])
@@ -109,44 +97,3 @@ def test_exact_readings_of_few_sensors_do_not_drop_the_equation():
     assert found.posterior.log_stiffness > FIRST_STIFFNESS
     assert found.floor_evidence is not None
     assert not any(known.unsettled for known in found.learnt.values())
-
-
-def test_noisy_readings_need_no_floor():
-    found = solution(string_task(120, (8.0, 32.0), noise=0.1))
-    assert found.floor_evidence is None
-    assert found.sigma > SIGMA_FLOOR
-
-
-@pytest.fixture(scope="module")
-def small():
-    return solution(string_task(30, (4.0, 4.0)))
-
-
-def with_evidence(fit, floor_evidence, floor):
-    """The fit with another evidence under the floor, which it kept or not."""
-    posterior, reduced = copy(fit.posterior), copy(fit.posterior.reduced)
-    reduced.sigma_floor, posterior.reduced = floor, reduced
-    return replace(fit, floor_evidence=floor_evidence, posterior=posterior)
-
-
-@pytest.mark.parametrize(
-    ("mine", "others", "is_better"),
-    [
-        ((700.0, 0.03), (470.0, 0.0), True),  # which dropped the equation
-        ((700.0, 0.0), (700.0 + DECISIVE_EVIDENCE / 2, 0.03), True),  # fitted with less noise
-        ((700.0, 0.03), (700.0 + 2 * DECISIVE_EVIDENCE, 0.03), False),
-    ],
-)
-def test_two_bands_are_compared_under_the_floor(small, mine, others, is_better):
-    one, other = (with_evidence(small, *part) for part in (mine, others))
-    assert one.is_better_than(other) is is_better
-
-
-def test_without_coefficients_evidence_decides(small):
-    alone = replace(small, floor_evidence=None)
-    narrow, wide = (
-        replace(alone, model=eqx.tree_at(lambda m: m.band, alone.model, (band, 4.0)))
-        for band in (4.0, 8.0)
-    )
-    assert narrow.is_better_than(wide)  # of the same evidence
-    assert not wide.is_better_than(narrow)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pgt.core.unknown import Unknown, named_unknowns, resolve
+from pgt.core.unknown import Unknown, resolve
 from pgt.data.domain import Domain
 from pgt.data.observations import Observations
 from pgt.methods.closed_form.design_rows import (
@@ -136,12 +136,6 @@ def test_rows_of_a_linear_problem_are_its_residuals_with_any_weights(name):
         np.testing.assert_allclose(one, another, rtol=1e-8)
 
 
-def test_every_kind_of_row_has_unit_length():
-    case = Case(*LINEAR["variable"])
-    for part in parts(case.rows.equation, case.direct(case.weights)):
-        np.testing.assert_allclose(np.mean(np.sum(part**2, axis=2), axis=0), 1.0, rtol=1e-12)
-
-
 UNKNOWN = Equation(
     "u_t + c*u*u_x = nu*u_xx + r*sin(x)",
     c=Unknown(0.8, bounds=(0.0, 2.0)),
@@ -189,19 +183,6 @@ def test_columns_of_unknown_coefficients():
         np.testing.assert_array_equal(case.rows.readings[:, column], 0.0)
 
 
-def test_weights_make_the_round_trip():
-    case = Case(UNKNOWN)
-    model, pde = case.at(case.weights)
-    np.testing.assert_allclose(weights_of(model, pde), case.weights, rtol=1e-14)
-    names = {name: float(node.value) for name, node in named_unknowns(pde)}
-    assert sorted(names.values()) == pytest.approx([0.05, 0.4, 0.8])
-    moved = case.weights.copy()
-    moved[case.sines :] += 0.01  # of a hundred logarithms, logits or units
-    there = {name: float(node.value) for name, node in named_unknowns(case.at(moved)[1])}
-    logistic = 2 / (1 + 1.5 * np.exp(-1.0))
-    assert sorted(there.values()) == pytest.approx([0.05 * np.e, 0.8, logistic], rel=1e-5)
-
-
 # ------------------------------------------------------------------------------- readings
 
 
@@ -242,15 +223,6 @@ def test_a_reading_may_be_an_average_over_a_box():
     assert np.abs(found - misfits(case, field_at(case, points))).max() > 1e-3
 
 
-def test_given_noise_is_one_common_sigma_times_that_of_each():
-    noise = np.array([[0.1], [0.2], [0.4], [0.1]])
-    case = Case(Heat(0.03), n=4, noise=noise)
-    assert case.rows.given is not None
-    sigma = case.rows.given * case.rows.sigma * float(case.model.scaling.spread[0])
-    np.testing.assert_allclose(sigma, noise[:, 0], rtol=1e-6)
-    assert np.mean(case.rows.sigma**2) == pytest.approx(1.0)
-
-
 # ------------------------------------------------------------------------------- where
 
 
@@ -261,41 +233,3 @@ def test_field_rows_are_the_sines_in_float64():
     sines = case.model.network.sines
     expected = np.sin(unit @ sines.frequencies.T + sines.phases)
     np.testing.assert_allclose(field_rows(case.model, points), expected, rtol=0, atol=1e-14)
-
-
-def test_another_number_of_points_is_one_program():
-    """And JAX's own `stage`; operation by operation, each would be compiled."""
-    case, programs = Case(Heat(0.03)), []
-    points = np.random.default_rng(2).uniform(DOMAIN.lower, DOMAIN.upper, (11, 2))
-
-    def listen(event, seconds, **_):
-        if event == "/jax/core/compile/backend_compile_duration":
-            programs.append(event)
-
-    jax.monitoring.register_event_duration_secs_listener(listen)
-    try:
-        field_rows(case.model, points)
-    finally:
-        jax.monitoring.unregister_event_duration_listener(listen)
-    assert len(programs) <= 2
-
-
-@pytest.mark.parametrize("domain", [Domain(x=(3, 5)), DOMAIN, BOX], ids=["1", "2", "3"])
-def test_nodes_fill_the_domain(domain):
-    nodes = nodes_of(domain, 300)
-    assert len(nodes) >= 300
-    assert ((nodes >= domain.lower) & (nodes <= domain.upper)).all()
-    middle, half = (domain.lower + domain.upper) / 2, domain.extent / 2
-    mean_squares = np.mean(((nodes - middle) / half) ** 2, axis=0)
-    # Evenly filled it is 1/3; Gauss's points crowd towards the ends, where it is 1/2.
-    assert ((mean_squares > 0.32) & (mean_squares < 0.51)).all()
-
-
-def test_without_physics_there_are_readings_alone():
-    seen = readings()
-    scaling = Scaling.fit(seen, DOMAIN)
-    problem = Problem.build(seen, Heat(0.1), (), DOMAIN, scaling, physics=False)
-    rows = rows_of(Features(scaling, count=5), Heat(0.1), problem, POINTS)
-    assert rows.equation.shape == (0, 5)
-    assert rows.target.shape == (0,)
-    assert rows.readings.shape == (12, 5)

@@ -66,11 +66,6 @@ def test_others_have_no_symbol(pde):
     assert symbol_of(pde, features(pde, PLANE)[0].scaling) is None
 
 
-def test_more_equations_than_fields_have_no_symbol():
-    pde = pgt.Equation("u_x = 0", "u_t = 0", fields=("u",), coords=("x", "t"))
-    assert symbol_of(pde, features(pde, PLANE)[0].scaling) is None
-
-
 def test_a_field_far_from_zero_is_no_sum_of_waves_where_constants_are_no_solution():
     decaying, heat = pgt.Equation("u_t = 0.1*u_xx - u"), pgt.Heat(0.1)
     found = [symbol_of(pde, features(pde, PLANE, 1e4)[0].scaling) for pde in (decaying, heat)]

@@ -1,4 +1,4 @@
-"""The trained parameters, the clock and the held-out error of a training step."""
+"""The trained parameters of a training step, and several networks trained at once."""
 
 import dataclasses
 
@@ -10,28 +10,19 @@ import pytest
 import xarray as xr
 
 import pgt
-from pgt.core import serialise
 from pgt.core.progress import ProgressBar
-from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED, HELD_OUT_ERROR_STALLED
+from pgt.methods.finished_fit import BUDGET_SPENT, DIVERGED
 from pgt.methods.first_order import training_step
-from pgt.methods.first_order.training_loop import stopping_reason, train
+from pgt.methods.first_order.training_loop import train
 from pgt.methods.first_order.training_step import (
-    BudgetClock,
-    accept_finite,
-    advance,
-    held_out_error,
-    initialize,
     join,
     split,
-    stack_states,
 )
-from pgt.methods.history import History, Logbook, median
-from pgt.nn import batched
-from pgt.problem.assembly import Task, resample
+from pgt.methods.history import median
+from pgt.problem.assembly import Task
 from pgt.problem.field_scales import with_unknown_units
 from pgt.problem.losses import Problem
 from pgt.training.settings import member_seeds
-from pgt.uncertainty.members import Members, checked_quantiles
 
 DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1))
 READINGS = pgt.Observations.from_arrays(
@@ -72,23 +63,6 @@ def test_only_unknown_coefficients_of_an_equation_are_trained():
     assert learnt == {"weight": 1.0}
 
 
-def test_scales_of_the_readings_are_not_trained():
-    trained, _ = split(constant(3.0), pgt.Heat(0.1), None)
-    assert [float(leaf) for leaf in jax.tree.leaves(trained)] == [3.0]
-
-
-def test_the_clock_counts_overhead_and_steps():
-    clock = BudgetClock(jnp.asarray(0.125), jnp.asarray(0.25))
-    assert [float(clock.spent(jnp.asarray(n))) for n in (0, 1, 3)] == [0.125, 0.375, 0.875]
-
-
-def test_the_held_out_error_is_in_units_of_the_spread():
-    problem = Problem.build(READINGS, pgt.Heat(0.1), (), DOMAIN, SCALING)
-    found = float(held_out_error(constant(2.0), problem, READINGS))
-    expected = np.sqrt((1 + 0 + 16) / 3) / float(SCALING.spread[0])
-    assert found == pytest.approx(expected, rel=1e-5)
-
-
 # ------------------------------------------------------------------------------- several networks
 
 BATCH_DOMAIN = pgt.Domain(x=(0, 1), t=(0, 1), units={"x": "m"})
@@ -113,7 +87,6 @@ FITTED, HELD_OUT = (
     BATCH_READINGS.take(np.arange(18)),
     BATCH_READINGS.take(np.arange(18, 24)),
 )
-PROBLEM = Problem.build(FITTED, pgt.Heat(0.1), (), BATCH_DOMAIN, SCALING)
 
 
 def network(seed):
@@ -168,11 +141,6 @@ def reconstructed(training=TRAINING):
     )  # fmt: skip
 
 
-def start_state(seed):
-    pde, training = pgt.Heat(0.1), pgt.Training(collocation=8).of_a_step()
-    return initialize(network(seed), pde, PROBLEM, training, 0.0)[0]
-
-
 def arrays(fit):
     return [
         np.asarray(leaf) for leaf in jax.tree.leaves((fit.model, fit.pde)) if eqx.is_array(leaf)
@@ -200,36 +168,6 @@ def test_members_equal_separate_trainings(trained):
     assert middle.loss["heat"][2] == np.median([fit.history.loss["heat"][2] for fit in trained])
 
 
-def test_a_non_finite_member_recovers_without_the_others(trained, monkeypatch):
-    real, calls = training_step.run_network_steps, []
-
-    def failing(state, *rest):
-        calls.append(state)
-        following, report = real(state, *rest)
-        if len(calls) != 3:
-            return following, report
-        own, counters = training_step._per_network(following)
-        spoilt = jax.tree.map(lambda a: a.at[1].set(jnp.nan), own)
-        finite = report.finite.at[1].set(False)
-        return eqx.combine(spoilt, counters), report._replace(finite=finite)
-
-    monkeypatch.setattr(training_step, "run_network_steps", failing)
-    fits, undisturbed = train_ensemble(), trained
-    assert calls[3].rate.tolist() == [1.0, 0.5, 1.0]
-    assert int(calls[3].step) == 8  # the others went on
-    for new, old in zip(*(jax.tree.leaves(calls[k].trained) for k in (3, 2)), strict=True):
-        np.testing.assert_array_equal(new[1], old[1])
-    for k in (0, 2):
-        assert_same(fits[k], undisturbed[k], rtol=0)
-    assert all(np.isfinite(a).all() for a in arrays(fits[1]))
-    assert fits[1].history.step == [1, 4, 12, 13]
-    middle = median([fit.history for fit in fits])
-    assert middle.step == [1, 4, 8, 12, 13]
-    assert middle.held_out[2] == np.median([fits[k].history.held_out[2] for k in (0, 2)])
-    moved = fits[1].model.network.layers.readout - undisturbed[1].model.network.layers.readout
-    assert np.abs(moved).max() > 1e-6
-
-
 def test_a_diverged_member_is_left_out(trained, monkeypatch):
     three = [trained[0], dataclasses.replace(trained[1], stopped=DIVERGED), trained[2]]
     monkeypatch.setattr("pgt.reconstruction.candidates.train", lambda *_, **__: three)
@@ -241,18 +179,6 @@ def test_a_diverged_member_is_left_out(trained, monkeypatch):
     np.testing.assert_array_equal(
         fitted.members.models.network.layers.readout[1], trained[2].model.network.layers.readout
     )
-
-
-def test_a_member_diverges_after_ten_halvings_of_its_rate():
-    state = stack_states([start_state(seed) for seed in SEEDS])
-    for count in range(10):
-        state = accept_finite(state, state, np.array([True, False, True]))
-        assert state.rate.tolist() == [1.0, 0.5 ** (count + 1), 1.0]
-    logbook = Logbook.empty(3, ["data"], [])
-    assert stopping_reason(logbook, np.asarray(state.rate), TRAINING, 0.5) == ""
-    nobody = accept_finite(state, eqx.tree_at(lambda s: s.step, state, 5), np.zeros(3, bool))
-    assert int(nobody.step) == 0  # all lost their steps: these are not counted
-    assert nobody.rate.tolist() == [0.5, 0.5**11, 0.5]
 
 
 def test_a_killed_training_continues_bit_for_bit(trained, monkeypatch, tmp_path):
@@ -272,113 +198,9 @@ def test_a_killed_training_continues_bit_for_bit(trained, monkeypatch, tmp_path)
     for fit, other in zip(fits, trained, strict=True):
         assert_same(fit, other, rtol=0)
         assert fit.history == other.history
-    with pytest.raises(pgt.InputError, match="members: 3 there, 4 here"):
-        pgt.reconstruct(
-            BATCH_READINGS, equation(), BATCH_DOMAIN, model=network, training=TRAINING,
-            error_bars=pgt.Ensemble(members=4), checkpoint=tmp_path, progress=False,
-        )  # fmt: skip
-
-
-def test_training_continues_while_one_member_improves():
-    histories = [History(step=[5], held_out=[1.0]) for _ in range(3)]
-    logbook, training = Logbook(histories, [0.1, 0.2, 0.35]), pgt.Training(patience=0.2)
-    rates = np.ones(3)
-    assert stopping_reason(logbook, rates, training, 0.5) == ""
-    assert stopping_reason(logbook, rates, training, 0.56) == HELD_OUT_ERROR_STALLED
-    assert stopping_reason(logbook, np.array([1, 1, 1e-4]), training, 0.5) == HELD_OUT_ERROR_STALLED
-    assert stopping_reason(logbook, rates, training, 1.0) == BUDGET_SPENT
-    assert stopping_reason(logbook, np.zeros(3), training, 0.5) == DIVERGED
-
-
-def outside_of_branches(jaxpr) -> set[str]:
-    """What a program always computes: the names of its operations, but for those of a branch."""
-    names = set()
-    for equation in jaxpr.eqns:
-        if equation.primitive.name == "cond":
-            continue
-        names.add(equation.primitive.name)
-        for parameter in equation.params.values():
-            inner = getattr(parameter, "jaxpr", parameter)
-            names |= outside_of_branches(inner) if hasattr(inner, "eqns") else set()
-    return names
-
-
-def test_periodic_steps_of_soap_stay_a_branch():
-    """Were the counter of steps mapped over, both sides would be computed in every step."""
-    pde, training = pgt.Heat(0.1), pgt.Training(collocation=8).of_a_step()
-    starts = [initialize(network(seed), pde, PROBLEM, training, 0.0) for seed in SEEDS]
-    keys = jnp.stack([jax.random.key(seed) for seed in SEEDS])
-    clock = BudgetClock(jnp.zeros(()), jnp.ones(()))
-    rest = batched.share(batched.stack([(fixed, PROBLEM, HELD_OUT) for _, fixed in starts]))
-    state = stack_states([state for state, _ in starts])
-    arguments = (state, rest, keys, clock, jnp.array(3), training)
-    jaxpr = eqx.filter_make_jaxpr(training_step.advance_networks)(*arguments)[0]
-    assert "eigh" not in outside_of_branches(jaxpr.jaxpr)
-
-    def naive(state, key):
-        fixed = starts[0][1]
-        return advance(state, fixed, PROBLEM, HELD_OUT, key, clock, jnp.array(3), training)
-
-    stacked = batched.stack([state for state, _ in starts])
-    assert "eigh" in outside_of_branches(jax.make_jaxpr(jax.vmap(naive))(stacked, keys).jaxpr)
-
-
-def test_every_member_draws_its_own_readings():
-    draws = [resample(PROBLEM, seed).observations for seed in SEEDS]
-    chosen = {tuple(map(tuple, FITTED.points))}
-    for draw in draws:
-        assert len(draw) == len(FITTED)
-        rows = [FITTED.points.tolist().index(point) for point in draw.points.tolist()]
-        np.testing.assert_array_equal(draw.values, FITTED.values[rows])
-        assert len(set(rows)) < len(rows)  # with replacement: 18 different ones are a rarity
-        chosen.add(tuple(map(tuple, draw.points)))
-    assert len(chosen) == 4
-
-
-def test_members_have_different_seeds():
-    assert member_seeds(3, 4)[0] == 3
-    assert member_seeds(3, 4) == member_seeds(3, 6)[:4]
-    assert len({s for seed in range(20) for s in member_seeds(seed, 8)}) == 160
 
 
 # ------------------------------------------------------------------------------- the result
-
-
-def test_statistics_are_those_of_the_members(result, monkeypatch):
-    points = np.random.default_rng(1).uniform(0, 1, (11, 2))
-    names = ["u", "u_x", "u_xx"]
-    each = []
-    with jax.enable_x64(True):
-        for k in range(3):
-            model = batched.member(result.members.models, k)
-            u = jax.vmap(lambda x, t, m=model: m.decode((), jnp.stack([x, t]))[0])
-
-            def slope(x, t, u=u):
-                return jax.jvp(lambda y: u(y, t), (x,), (jnp.ones_like(x),))[1]
-
-            x, t = jnp.asarray(points.T)
-            curvature = jax.jvp(lambda y, s=slope, t=t: s(y, t), (x,), (jnp.ones_like(x),))[1]
-            each.append([u(x, t), slope(x, t), curvature])
-    table = np.asarray(each)  # member, quantity, point
-    monkeypatch.setattr("pgt.uncertainty.members.MAX_VALUES_AT_ONCE", 12)  # four points at a time
-    found = result.at(points, names, quantiles=(0.05, 0.975))
-    evaluated = result.members.evaluate(lambda field, z: {"u": field(z)[0]}, points)
-    np.testing.assert_allclose(evaluated["u"], table[:, 0], rtol=1e-10)
-    for column, name in enumerate(names):
-        values = table[:, column]
-        expected = {
-            "": values.mean(axis=0), "_std": values.std(axis=0, ddof=1),
-            "_quantile": [values.min(axis=0), values.max(axis=0)],  # of three, the outermost
-        }  # fmt: skip
-        for ending, column_expected in expected.items():
-            np.testing.assert_allclose(found[name + ending], column_expected, rtol=1e-8, atol=1e-12)
-    assert found["quantile"].values.tolist() == [0.05, 0.975]
-    assert len(found.data_vars) == 9
-    assert found.u_quantile.attrs["units"] == found.u_std.attrs["units"] == "K"
-    assert found.u_x_std.attrs["units"] == found.u_x.attrs["units"]
-    grid = result.grid(["u"], quantiles=0.5, x=[points[0, 0]], t=[points[0, 1]])
-    assert grid.u_quantile.item() == pytest.approx(np.median(table[:, 0, 0]))
-    assert set(result.grid(x=2, t=2)) == {"u", "u_std"}
 
 
 def test_summary_and_coefficients(result):
@@ -411,80 +233,3 @@ def test_members_are_saved_and_loaded(result, tmp_path):
     assert again.grid(**asked).identical(result.grid(**asked))
     assert again.residual(x=3, t=3).identical(result.residual(x=3, t=3))
     assert again.summary == result.summary
-
-
-def test_a_file_without_members_is_loaded(result):
-    without = eqx.tree_at(lambda r: r.members, result, None)
-    structure, stored = serialise.to_files(without)
-    del structure["root"]["fields"]["members"]
-    assert serialise.from_files(structure, stored).members is None
-
-
-def test_members_with_an_encoder():
-    """What is common to all is kept once, and every member answers as it would alone."""
-    pde = pgt.Heat(0.1)
-    models = [
-        pgt.PGT(
-            SCALING,
-            pde.kernel(),
-            width=2,
-            blocks=1,
-            heads=1,
-            decoder_width=2,
-            decoder_layers=1,
-            seed=seed,
-        )
-        for seed in SEEDS
-    ]
-    members = Members.of(
-        batched.stack(models), batched.stack([pde] * 3), batched.stack([FITTED] * 3)
-    )
-    assert members.common[2].points.shape == FITTED.points.shape
-    assert members.observations.points.shape == (3, *FITTED.points.shape)
-    points = np.asarray(HELD_OUT.points)
-    found = members.evaluate(lambda field, z: {"u": field(z)[0]}, points)["u"]
-
-    @eqx.filter_jit
-    def alone(model):
-        return jax.vmap(model.decode, in_axes=(None, 0))(model.encode(FITTED), points)[:, 0]
-
-    for model, row in zip(models, found, strict=True):
-        np.testing.assert_allclose(row, alone(model), rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.slow
-def test_every_member_is_polished(result):
-    polish = pgt.Polish(iterations=2, points=9, evidence=True)
-    training = dataclasses.replace(TRAINING, polish=polish)
-    fitted = reconstructed(training)
-    after, before = (np.asarray(r.members.models.network.layers.readout) for r in (fitted, result))
-    np.testing.assert_array_equal(after[0], fitted.model.network.layers.readout)
-    assert (np.abs(after - before).max(axis=(1, 2)) > 1e-6).all()
-    assert np.abs(after[0] - after[1]).max() > 1e-3
-    assert fitted.summary["polish_seconds"] > 0
-
-
-# ------------------------------------------------------------------------------- wrong input
-
-
-def test_members_that_differ_in_shape_are_refused():
-    unlike = {"model": lambda s: pgt.PINN(SCALING, width=5 + s % 2), "error_bars": pgt.Ensemble()}
-    with pytest.raises(pgt.InputError, match="built alike"):
-        pgt.reconstruct(
-            BATCH_READINGS,
-            pgt.Heat(0.1),
-            BATCH_DOMAIN,
-            **unlike,
-            progress=False,
-        )
-
-
-def test_quantiles_of_members(result):
-    assert checked_quantiles(0.5) == (0.5,)
-    for wrong in (5, (0.1, 1.0)):
-        with pytest.raises(pgt.InputError, match="between 0 and 1"):
-            result.at(FITTED.points, quantiles=wrong)
-    without = eqx.tree_at(lambda r: r.members, result, None)
-    assert set(without.at(FITTED.points)) == {"u"}
-    with pytest.raises(pgt.InputError, match="error_bars=Ensemble"):
-        without.at(FITTED.points, quantiles=0.5)

@@ -1,6 +1,5 @@
 """A descent continues with the same bits, and uses fresh and fixed points as set."""
 
-import itertools
 from dataclasses import replace
 
 import jax
@@ -8,62 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import pgt
 from pgt.methods.second_order.descent import (
     MAX_DAMPING,
-    MAX_NOISE_GUESS,
     DescentState,
-    common_noise,
     descend,
-    initial_prior,
-    memory_limit,
     why_ended,
 )
 from pgt.methods.second_order.least_squares import Residuals, WeightPrior
 from pgt.methods.second_order.residual_rows import RowBlock, RowBlocks
-from pgt.problem.budget import tunes_all_weights
-from pgt.problem.losses import Problem
 from pgt.training.settings import Polish
-
-
-@pytest.mark.parametrize(("weights", "whole"), [("all", True), ("decoder", False), (None, False)])
-def test_which_weights_are_tuned(weights, whole):
-    readings, domain = pgt.sample(pgt.datasets.heat(), n=6), pgt.Domain(x=(0, 1), t=(0, 1))
-    scaling = pgt.Scaling.fit(readings, domain)
-    model = pgt.PGT(
-        scaling, pgt.Heat(0.1).kernel(), width=8, blocks=1, heads=2, decoder_width=10,
-        decoder_layers=1,
-    )  # fmt: skip
-    assert tunes_all_weights(model, Polish(weights=weights)) == whole
-    assert tunes_all_weights(pgt.SIREN(scaling, width=4, layers=2), Polish())
-
-
-def test_memory_is_in_gigabytes():
-    assert memory_limit(Polish(memory=0.5)) == 5e8
-    assert memory_limit(Polish()) >= 2e9
-
-
-def test_the_first_prior_assumes_noise_of_the_size_of_the_held_out_error():
-    readings = pgt.sample(pgt.datasets.heat(), n=6)
-    strengths = [
-        initial_prior(readings, pgt.Heat(0.1), noise, error).strength * 6
-        for noise, error in ((None, 0.0), (None, 0.02), (None, 0.8), (0.3, 0.02))
-    ]
-    np.testing.assert_allclose(np.sqrt(strengths), [MAX_NOISE_GUESS, 0.02, MAX_NOISE_GUESS, 0.3])
-
-
-def test_the_common_noise_is_a_weighted_mean():
-    """The plain mean of very unequal σ would give a prior that is far too strong."""
-    x, sigma = np.linspace(0, 1, 8), np.array([0.01] * 4 + [1.0] * 4)
-    readings = pgt.Observations.from_arrays({"x": x}, {"u": x}, noise=sigma[:, None])
-    domain = pgt.Domain(x=(0, 1))
-    scaling, pde = pgt.Scaling.fit(readings, domain), pgt.Equation("u_xx = 0")
-    problem = Problem.build(readings, pde, (), domain, scaling)
-    relative = sigma / float(scaling.spread[0])
-    found = common_noise(problem, scaling, float(relative.mean()))
-    assert found == pytest.approx(np.sqrt(8 / np.sum(relative**-2.0)), rel=1e-5)
-    assert common_noise(problem, scaling, None) is None
-
 
 # ------------------------------------------------------------------------------- descent
 
@@ -107,103 +59,12 @@ def test_a_descent_continues_bit_for_bit(fresh, prior):
     assert descend(residuals(), end, settings, None) is end
 
 
-def test_points_are_fresh_after_every_step_and_fixed_at_the_end():
-    with jax.enable_x64(True):
-        states = []
-        settings = Polish(iterations=30, patience=100, fresh=0.5)
-        descend(residuals(), DescentState(START), settings, None, keep=states.append)
-    draws = [state.draw for state in states]
-    fresh = [state for state in states if state.draw]
-    accepted = sum(np.any(a.theta != b.theta) for a, b in itertools.pairwise(fresh))
-    assert accepted > 3
-    assert max(draws) - draws[0] == accepted
-    assert draws[-1] == 0
-    assert np.all(np.asarray(states[-1].momentum) == 0.0)
-    later = [s.costs[-1] for s in states if s.draw == 0]
-    assert all(b <= a for a, b in itertools.pairwise(later))
-
-
-def test_a_descent_continues_at_fixed_points_when_fresh_ones_no_longer_help():
-    """The held-out error rises after the fifth step, so that the patience ends at fresh and then at fixed
-    points."""
-    with jax.enable_x64(True):
-        states, calls = [], itertools.count()
-        settings = Polish(iterations=200, patience=8, fresh=0.9)
-        end = descend(
-            residuals(),
-            DescentState(START),
-            settings,
-            lambda theta: abs(5.0 - next(calls)),
-            keep=states.append,
-        )
-    fresh = [state for state in states if not state.is_fixed]
-    fixed = [state for state in states if state.is_fixed]
-    assert 10 < len(fresh) < 100
-    assert all(state.draw for state in fresh)
-    assert not any(state.draw for state in fixed)
-    assert fixed[-1].costs[-1] < fixed[1].costs[-1]  # at points that stay
-    assert end.is_finished
-    assert end.iteration < 200
-
-
-def test_a_fresh_share_of_one_never_uses_fixed_points():
-    with jax.enable_x64(True):
-        end = descend(residuals(), DescentState(START), Polish(iterations=5, fresh=1.0), None)
-    assert end.best_iteration == 5
-    assert end.draw > 0
-
-
-def test_fixed_points_can_be_skipped():
-    with jax.enable_x64(True):
-        calls, settings = itertools.count(), Polish(iterations=200, patience=8, fresh=0.9)
-        end = descend(
-            residuals(), DescentState(START), settings, lambda theta: abs(5.0 - next(calls)),
-            skips_fixed_points=lambda state: True,
-        )  # fmt: skip
-    assert end.is_finished
-    assert not end.is_fixed
-
-
 def test_a_rejected_step_raises_the_damping():
     stuck = RowBlock(lambda t, x: (1 + t**2) * x, np.ones((1, 1)), np.ones(1))
     with jax.enable_x64(True):
         end = descend(Residuals([stuck]), DescentState(np.zeros(1)), Polish(iterations=5), None)
     assert end.damping > DescentState(np.zeros(1)).damping
     assert end.costs == (1.0,) * 6
-
-
-def test_a_share_of_a_curved_first_step_is_accepted():
-    """exp θ = e^1.5 from 0: the geodesic acceleration of Newton's step to 3.5 is too large."""
-    steep = RowBlock(lambda t, x: jnp.exp(t) * x - jnp.exp(1.5), np.ones((1, 1)), np.ones(1))
-    states = []
-    with jax.enable_x64(True):
-        settings = Polish(iterations=12, fresh=0.0)
-        descend(Residuals([steep]), DescentState(np.zeros(1)), settings, None, keep=states.append)
-    first = states[0]
-    assert not first.has_stepped
-    assert first.costs[1] < first.costs[0]
-    assert first.damping > DescentState(np.zeros(1)).damping
-    assert states[-1].costs[-1] < 1e-6 * first.costs[0]
-
-
-def test_a_short_descent_also_revises_its_prior():
-    prior = WeightPrior(1e-4, 3, 3.0, 0.0)
-    with jax.enable_x64(True):
-        end = descend(
-            residuals(),
-            DescentState(START, prior),
-            Polish(iterations=6, fresh=0.0),
-            None,
-            is_revised=True,
-        )
-    assert end.prior.strength != prior.strength
-
-
-def test_seconds_spent_before_count():
-    with jax.enable_x64(True):
-        spent = replace(DescentState(START), seconds=100.0)
-        end = descend(residuals(), spent, Polish(iterations=50, seconds=50.0), None)
-    assert end.iteration == 1
 
 
 @pytest.mark.parametrize(

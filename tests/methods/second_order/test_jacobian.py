@@ -88,23 +88,3 @@ def test_the_layout_chooses_the_smaller_matrix_within_memory():
     column = 8 * module.COPIES_OF_CHUNK * 50  # bytes
     # All columns but two fit: chunks have equal size instead of one with two columns.
     assert JacobianLayout.of(50, 100, 98 * column).chunk == 50
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_another_number_of_items_needs_no_compilation(expected, whole):
-    rows, matrix = expected
-    program = RowProgram(BLOCKS, (None, 3))
-    with jax.enable_x64(True):
-        for count in (7, 3, 5):  # items of the last block, in chunks of three
-            items, weights = BLOCKS[1].items[:count], BLOCKS[1].weights[:count]
-            data = ((BLOCKS[0].items, BLOCKS[0].weights), (items, weights))
-            kept = 5 + 2 * count
-            assert program.count(jnp.asarray(THETA), data) == kept
-            if whole:
-                found, derivative = program.rows_and_jacobian(jnp.asarray(THETA), data)
-                np.testing.assert_allclose(derivative, (matrix / SCALE[:, None])[:kept], atol=1e-14)
-            else:
-                found = program.rows(jnp.asarray(THETA), data)
-            np.testing.assert_allclose(found, rows[:kept])
-    made = program.block_gradients if whole else program.block_rows
-    assert [one._cache_size() for one in made] == [1, 1]

@@ -9,13 +9,10 @@ import pytest
 from small_searches import noisy_polynomial, run
 
 from pgt.methods.second_order import least_squares
-from pgt.methods.second_order.jacobian import JacobianLayout
 from pgt.methods.second_order.least_squares import (
-    DampedEquations,
     Residuals,
     WeightPrior,
     hessian_factor,
-    revise_prior,
 )
 from pgt.methods.second_order.residual_rows import RowBlock
 
@@ -54,14 +51,6 @@ def test_the_fixed_point_maximizes_the_evidence_of_a_linear_model():
     np.testing.assert_allclose(theta, expected, atol=1e-3)
 
 
-def test_the_qr_factor_is_that_of_the_normal_equations():
-    jacobian, prior = np.random.default_rng(0).normal(size=(4, 3)), np.array([0.5, 2.0, 0.0])
-    with jax.enable_x64(True):
-        found = np.asarray(least_squares.qr_factor(jnp.asarray(jacobian), jnp.asarray(prior)))
-    np.testing.assert_array_equal(found, np.triu(found))
-    np.testing.assert_allclose(found.T @ found, jacobian.T @ jacobian + np.diag(prior), atol=1e-14)
-
-
 def one_update(jacobian, misfit, theta, strength, count, noise, coefficients=0):
     """(a, σ) after one round of the fixed-point iteration."""
     size = len(theta)
@@ -72,63 +61,6 @@ def one_update(jacobian, misfit, theta, strength, count, noise, coefficients=0):
         root, jacobian[: len(misfit)], strength, coefficients
     )
     return least_squares.update_evidence(found, misfit, theta[: size - coefficients], count, noise)
-
-
-def one_round(theta, strength=0.5, noise=0.0, coefficients=0):
-    """(a, σ) after one round for two weights, each with one reading, and misfits 0.3 and 0.4."""
-    with jax.enable_x64(True):
-        arrays = (jnp.eye(2), jnp.asarray([0.3, 0.4]), jnp.asarray(theta))
-        numbers = (jnp.asarray(n) for n in (strength, 2.0, noise))
-        return [float(n) for n in one_update(*arrays, *numbers, coefficients)]
-
-
-def test_one_round_of_the_evidence_by_hand():
-    """H = 1.5, so that γ = γ_d = 2 - 0.5 * 2 / 1.5 = 4/3 of two weights are effective_parameters."""
-    variance = 2 * 0.25 / (2 - 4 / 3)
-    strength, sigma = one_round([3.0, 4.0])
-    assert sigma == pytest.approx(np.sqrt(variance))
-    assert strength == pytest.approx(variance / 2 * (4 / 3) / 25)
-
-
-def test_a_given_noise_is_kept():
-    strength, sigma = one_round([3.0, 4.0], noise=0.6)
-    assert sigma == pytest.approx(0.6)
-    assert strength == pytest.approx(0.36 / 2 * (4 / 3) / 25)
-
-
-def test_a_given_noise_is_replaced_if_the_misfit_exceeds_it():
-    assert one_round([3.0, 4.0], noise=0.1) == one_round([3.0, 4.0])
-
-
-def test_a_coefficient_has_no_prior():
-    """Its size does not change the prior of the weights."""
-    small, large = (one_round([3.0, k], noise=1.0, coefficients=1)[0] for k in (4.0, 4e6))
-    assert small == large == pytest.approx(1.0 / 2 * (2 / 3) / 9)
-
-
-def test_a_share_of_the_readings_is_always_free():
-    sigma = one_round([3.0, 4.0], strength=1e-12)[1]
-    assert sigma == pytest.approx(np.sqrt(2 * 0.25 / (least_squares.MIN_FREE_READINGS_SHARE * 2)))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_effective_parameters_stay_in_range_despite_rounding(seed):
-    """The column of a coefficient without prior is so large that the others lose almost all digits."""
-    random = np.random.default_rng(seed)
-    weights, own = random.normal(size=(30, 60)), 1e9 * random.normal(size=(30, 1))
-    with jax.enable_x64(True):
-        kernel = 1e-3 * weights @ weights.T + own @ own.T
-        found = least_squares.effective_parameters_dual(kernel, own, 10)
-        assert 0 <= float(found.weights) <= 30
-        assert 0 <= float(found.by_readings) <= 10
-        strength, sigma = least_squares.update_evidence(found, np.ones(10), np.ones(60), 10.0, 0.0)
-        nothing = least_squares.update_evidence(
-            least_squares.EffectiveParameters(jnp.asarray(-2.0), found.by_readings),
-            np.ones(10), np.ones(60), 10.0, 0.0,
-        )  # fmt: skip
-    assert float(strength) > 0
-    assert float(sigma) > 0
-    assert float(nothing[0]) > 0
 
 
 def test_a_linear_problem_is_solved():
@@ -158,20 +90,6 @@ def test_rosenbrock_is_minimized():
     np.testing.assert_allclose(theta, 1.0, atol=1e-6)
     assert all(b <= a for a, b in itertools.pairwise(costs))
     assert costs[0] == pytest.approx((10 * (1 - 1.44)) ** 2 + 2.2**2)
-
-
-def test_parameters_that_no_row_depends_on_stay():
-    block = RowBlock(lambda t, item: (t[0] - item)[None], np.array([2.0]), np.ones(1))
-    theta, costs = run([block], np.array([0.0, 7.0]), iterations=30)
-    assert theta[1] == pytest.approx(7.0)
-    assert theta[0] == pytest.approx(2.0, abs=1e-8)
-    assert costs[-1] < 1e-15
-
-
-def test_seconds_end_a_descent():
-    block = RowBlock(lambda t, item: t - item, np.ones((1, 1)), np.ones(1))
-    _, costs = run([block], np.zeros(1), iterations=1000, seconds=1e-6)
-    assert len(costs) == 2
 
 
 def test_the_theta_of_smallest_held_out_error_is_kept():
@@ -217,51 +135,6 @@ def test_stiffness_multiplies_all_rows_but_those_of_readings():
         np.testing.assert_allclose(residuals.rows_at(theta), [1.0, 1.5])
 
 
-def coefficients_last(theta, item):
-    """Rows of five weights and a coefficient."""
-    return jnp.stack([jnp.sin(item @ theta), theta[5] * (item[:5] @ theta[:5])])
-
-
-def both_ways(monkeypatch, prior):
-    """The same normal equations with JᵀJ and with JJᵀ."""
-    random = np.random.default_rng(5)
-    block = RowBlock(coefficients_last, random.standard_normal((4, 6)), np.ones(4))
-    theta = jnp.asarray(random.standard_normal(6))
-    found = []
-    for dual in (False, True):
-        monkeypatch.setattr(
-            JacobianLayout, "of", staticmethod(lambda *_, dual=dual: JacobianLayout(dual, 3, True))
-        )
-        found.append(Residuals([block]).normal_at(theta))
-    assert found[1].gram.shape == (8, 8)
-    return found
-
-
-@pytest.mark.parametrize("strength", [0.0, 0.3])
-def test_primal_and_dual_give_the_same_step(monkeypatch, strength):
-    prior, momentum = WeightPrior(strength, 4, 4.0, 0.0, coefficients=1), np.linspace(-1, 1, 6)
-    with jax.enable_x64(True):
-        normals = both_ways(monkeypatch, prior)
-        damped = [DampedEquations(normal, prior, 0.1) for normal in normals]
-        for one, two in (
-            [d.step() for d in damped],
-            [d.step(momentum) for d in damped],
-            [d.solve_rows(normals[0].rows) for d in damped],
-        ):
-            np.testing.assert_allclose(one, two, rtol=1e-9)
-        # With very large damping the step is the momentum.
-        stiff = DampedEquations(normals[0], prior._replace(strength=0.0), 1e9)
-        np.testing.assert_allclose(stiff.step(momentum), momentum, rtol=1e-6)
-
-
-def test_primal_and_dual_give_the_same_evidence(monkeypatch):
-    prior = WeightPrior(0.3, 4, 4.0, 0.0, coefficients=1)
-    with jax.enable_x64(True):
-        one, two = (revise_prior(prior, n, 3) for n in both_ways(monkeypatch, prior))
-    assert one[0].strength == pytest.approx(two[0].strength, rel=1e-5)
-    assert one[1] == pytest.approx(two[1], rel=1e-5)
-
-
 @pytest.mark.parametrize("strength", [1e-3, 1e-6, 1e-14])
 def test_the_hessian_factor_is_accurate_for_strong_and_weak_priors(strength):
     """The singular values of J span nine decades, so that a strength of 1e-14 requires QR of J."""
@@ -282,20 +155,3 @@ def test_the_hessian_factor_is_accurate_for_strong_and_weak_priors(strength):
         np.linalg.inv(np.asarray(expected)) ** 2 @ np.ones(6),
         rtol=1e-3,
     )
-
-
-def test_rounds_of_the_evidence_end_when_it_has_converged(monkeypatch):
-    rows, design, _ = noisy_polynomial()
-    prior = WeightPrior(1e-3, len(design), float(len(design)), 0.0)
-    rounds_made, effective_parameters = [], least_squares.effective_parameters
-    monkeypatch.setattr(
-        least_squares,
-        "effective_parameters",
-        lambda *found: rounds_made.append(1) or effective_parameters(*found),
-    )
-    with jax.enable_x64(True):
-        normal = Residuals([rows]).normal_at(0.1 * jnp.ones(design.shape[1]))
-        few, _ = revise_prior(prior, normal, rounds=100)
-        assert len(rounds_made) < 100
-        more, _ = revise_prior(few, normal, rounds=1)
-    assert more.strength == pytest.approx(few.strength, rel=0.02)

@@ -30,22 +30,10 @@ ALL = np.ones((400, 1), bool)
 WAVE = np.sin(9 * POINTS[:, :1]) * np.cos(7 * POINTS[:, 2:])
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_noise_is_not_correlated(seed):
-    noise = np.random.default_rng(seed).standard_t(4, size=(400, 1))
-    assert not is_correlated(noise, ALL, POINTS)
-
-
 @pytest.mark.parametrize(("share", "correlated"), [(0.0, True), (0.5, True), (3.0, False)])
 def test_a_wave_is_correlated_until_noise_hides_it(share, correlated):
     noise = share * WAVE.std() * RANDOM.normal(size=WAVE.shape)
     assert is_correlated(WAVE + noise, ALL, POINTS) is correlated
-
-
-def test_constant_residuals_and_few_readings_are_not_correlated():
-    assert not is_correlated(np.ones((400, 1)), ALL, POINTS)
-    assert not is_correlated(WAVE[:8], ALL[:8], POINTS[:8])
-    assert not is_correlated(WAVE[:0], ALL[:0], POINTS[:0])
 
 
 def test_residuals_at_a_kink_are_heavier_tailed_than_noise():
@@ -56,12 +44,6 @@ def test_residuals_at_a_kink_are_heavier_tailed_than_noise():
     assert is_heavy_tailed(kink, mask)
     assert not is_heavy_tailed(kink[:4], mask[:4])  # too few to tell
     assert not is_heavy_tailed(np.zeros((20, 1)), mask[:20])
-
-
-def test_masked_readings_are_ignored():
-    mask = np.concatenate([ALL, ~ALL], axis=1)
-    noise = RANDOM.normal(size=(400, 1))
-    assert not is_correlated(np.concatenate([noise, WAVE], axis=1), mask, POINTS)
 
 
 def test_a_model_has_correlated_residuals_for_waves_and_not_for_noise():
@@ -149,19 +131,3 @@ def test_readings_are_weighted_by_the_noise_of_their_field():
     assert sizes[0][1] > 10 * sizes[0][0]
     np.testing.assert_allclose(sizes[1][1], sizes[1][0], rtol=1e-6)
     assert found.program is before.program  # nothing is compiled again
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        {"noise": (0.1, 0.12)},
-        {"noise": (0.02, 0.3), "given": 0.1},
-        {"noise": (0.02, 0.3), "likelihood": "student"},
-        {"noise": (1e-6, 1e-4)},
-        {"noise": (0.02, 0.1), "bias": 1.0},  # correlated residuals are not noise
-    ],
-)
-def test_fields_share_one_noise_otherwise(case):
-    found, factors, before, *_ = weighted(**case)
-    assert found is before
-    assert factors.tolist() == [1.0, 1.0]

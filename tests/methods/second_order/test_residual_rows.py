@@ -1,24 +1,18 @@
-"""The rows of the loss as functions of θ, at fixed and fresh residual points."""
+"""The rows of the loss as functions of θ."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import pgt
 from pgt.methods.second_order.residual_rows import (
-    FIXED_POINTS,
-    FRESH_POINTS,
-    TaylorExpansion,
     build_rows,
     flatten_parameters,
-    point_count,
     reading_mask,
 )
-from pgt.models.field_model import AbstractNetwork
 from pgt.nn.scaling import Scaling
 from pgt.nn.trees import cast
-from pgt.physics import Heat, Initial
+from pgt.physics import Heat
 from pgt.problem.losses import Problem, data_loss
 from pgt.training.settings import Polish
 
@@ -49,104 +43,6 @@ def test_readings_have_the_weights_of_the_loss():
         assert cost == pytest.approx(float(data_loss(model, context, readings, ())), rel=1e-9)
 
 
-class InOneStage(AbstractNetwork):
-    """The same network, which does not declare its two stages."""
-
-    network: AbstractNetwork
-
-    def encode(self, readings):
-        return self.network.encode(readings)
-
-    def decode(self, context, z):
-        return self.network.decode(context, z)
-
-    def tunable(self):
-        return self.network.tunable()
-
-
-@pytest.mark.slow
-def test_a_taylor_expansion_does_not_change_the_rows():
-    """Neither their values nor their derivatives in θ."""
-    points = np.random.default_rng(1).uniform(0, 1, (4, 2))
-    readings = pgt.Observations.from_arrays(
-        points, np.ones((4, 1)) * [[1.0], [2.0], [3.0], [9.0]], coords=("x", "t"), fields=("u",)
-    )
-    pde = Heat(pgt.Unknown(0.1))
-    staged = pgt.PGT(
-        Scaling.fit(readings, DOMAIN), pde.kernel(), width=8, blocks=1, heads=2, decoder_width=6,
-        decoder_layers=1,
-    )  # fmt: skip
-    plain = pgt.extend.Frame(staged.scaling, InOneStage(staged.network), staged.kernel)
-    problem = Problem.build(readings, pde, (Initial(u="sin(pi*x)"),), DOMAIN, staged.scaling)
-
-    def rows(model, expanded):
-        model, equation, task = cast((model, pde, problem), np.float64)
-        parameters = flatten_parameters(model, equation, readings, whole=False)
-        theta = parameters.theta
-        blocks = build_rows(model, equation, task, parameters, Polish(points=9)).blocks
-        assert all(is_expanded(block.items) == expanded for block in blocks)
-        along = jnp.asarray(np.random.default_rng(2).standard_normal(theta.shape))
-        found = []
-        for block in blocks:
-            function = jax.jit(jax.vmap(block.function, in_axes=(None, 0)))
-            found += jax.jvp(lambda t, f=function, b=block: f(t, b.items), (theta,), (along,))
-        return found
-
-    def is_expanded(items):
-        return isinstance(items[-1] if type(items) is tuple else items, TaylorExpansion)
-
-    with jax.enable_x64(True):
-        for one, two in zip(rows(staged, True), rows(plain, False), strict=True):
-            np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
-            assert np.abs(one).max() > 1e-3
-
-
-def siren_rows(pde, domain, settings):
-    points = np.random.default_rng(0).uniform(0, 1, (5, domain.dimension))
-    readings = pgt.Observations.from_arrays(
-        points, points[:, :1], coords=domain.axes, fields=("u",)
-    )
-    model = pgt.SIREN(Scaling.fit(readings, domain), width=4, layers=2, frequency=4.0)
-    problem = Problem.build(readings, pde, (), domain, model.scaling)
-    parameters = flatten_parameters(model, pde, readings, whole=True)
-    return build_rows(model, pde, problem, parameters, settings)
-
-
-def test_every_draw_has_its_own_points():
-    with jax.enable_x64(True):
-        rows = siren_rows(Heat(0.1), DOMAIN, Polish(points=16, equation_weight=3.0))
-        fixed, first, second, again = (rows.at_draw(k).blocks[1] for k in (0, 1, 2, 1))
-        np.testing.assert_allclose(fixed.items, DOMAIN.quadrature(16)[0])
-        np.testing.assert_array_equal(first.items, again.items)
-        assert np.abs(np.asarray(first.items) - np.asarray(second.items)).max() > 0.01
-        for block in (fixed, first, second):
-            assert np.sum(np.asarray(block.weights) ** 2) == pytest.approx(9.0)
-            assert block.function is fixed.function  # or it would be compiled again
-        assert rows.at_draw(1).blocks[0] is rows.blocks[0]
-
-
-def test_fixed_points_in_three_coordinates_are_not_a_grid():
-    """A grid of 64 would have 4 different values along each axis."""
-    domain = pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1))
-    with jax.enable_x64(True):
-        items = np.asarray(
-            siren_rows(Heat(0.1, dimension=2), domain, Polish(points=64)).blocks[1].items
-        )
-    assert all(len(np.unique(items[:, axis])) == 64 for axis in range(3))
-
-
-def test_the_number_of_points_follows_the_number_of_parameters():
-    pde, points = Heat(0.1), np.random.default_rng(0).uniform(0, 1, (5, 2))
-    readings = pgt.Observations.from_arrays(points, points[:, :1], coords=("x", "t"), fields=("u",))
-    problem = Problem.build(readings, pde, (), DOMAIN, Scaling.fit(readings, DOMAIN))
-    for fresh in (False, True):
-        assert point_count(Polish(points=7), problem, 5000, fresh=fresh) == 7
-    assert point_count(Polish(), problem, 3000, fresh=False) == 3000
-    assert point_count(Polish(), problem, 3000, fresh=True) == 1200
-    assert point_count(Polish(), problem, 10, fresh=False) == FIXED_POINTS.minimum
-    assert point_count(Polish(), problem, 10**6, fresh=True) == FRESH_POINTS.maximum
-
-
 def test_a_hidden_field_has_no_rows():
     domain, pde = pgt.Domain(x=(0, 1), y=(0, 1), t=(0, 1)), pgt.NavierStokes2D(0.1)
     points = np.random.default_rng(0).uniform(0, 1, (5, 3))
@@ -164,17 +60,3 @@ def test_a_hidden_field_has_no_rows():
     mask = reading_mask(readings)
     assert rows.shape == mask.shape == (5, 2)
     np.testing.assert_array_equal(np.asarray(rows) != 0, mask)
-
-
-def test_points_are_computed_in_chunks_of_fresh_points():
-    """An equation of high order takes many seconds to compile, so one program serves all draws."""
-    readings, domain = pgt.sample(pgt.datasets.heat(), n=20), pgt.Domain(x=(0, 1), t=(0, 1))
-    model = pgt.PINN(pgt.Scaling.fit(readings, domain), width=8, layers=2)
-    pde = pgt.Heat(0.01)
-    problem = Problem.build(readings, pde, (), domain, model.scaling)
-    parameters = flatten_parameters(model, pde, readings, whole=True)
-    asked = [pgt.Polish(), pgt.Polish(points=4000), pgt.Polish(points=50)]
-    found = [
-        build_rows(model, pde, problem, parameters, settings).chunk_sizes for settings in asked
-    ]
-    assert found == [(None, 300), (None, 300), (None, 50)]

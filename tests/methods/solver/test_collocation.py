@@ -7,7 +7,7 @@ from mesh_problems import LINE, decay, scaling_of, solved, unknowns_of, values
 
 from pgt import Dirichlet, Domain, Equation, Initial, Observations, Solver
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.methods.solver.collocation import Sensors, pieces_of
+from pgt.methods.solver.collocation import MeasuredValues, pieces_of
 from pgt.methods.solver.time_stepping import (
     Readout,
     Settings,
@@ -42,14 +42,6 @@ def test_the_model_the_pieces_and_the_splines_agree():
         assert np.abs(rows @ stage.numbers - found[inside, 1]).max(initial=0.0) < 1e-12
 
 
-def test_a_steady_field_has_no_time():
-    square = Domain(x=(0, 1), y=(0, 2))
-    pde = Equation("lap(u) = 0", coords=("x", "y"))
-    solution = solved(pde, square, [Dirichlet(u="x*y")])
-    points = square.even(40)
-    assert np.abs(values(solution, points)[:, 0] - points.prod(axis=1)).max() < 1e-9
-
-
 # ---- what sensors read
 
 
@@ -62,7 +54,7 @@ def test_sensors_read_values_and_averages():
         scaling = unknowns.scaling
         for width in (None, {"x": 0.2}):
             readings = Observations.from_arrays({"x": x, "t": t}, {"u": [0.0, 0.0]}, width=width)
-            seen = Readout(Sensors(readings, scaling), solution)
+            seen = Readout(MeasuredValues(readings, scaling), solution)
             found = seen.values(solution) * scaling.spread[0] + scaling.mean[0]
             shrunk = 1.0 if width is None else np.sinc(0.1)  # of the mean over 0.2 of sin(pi x)
             assert np.abs(found - shrunk * decay(x, t)).max() < 1e-6
@@ -72,8 +64,8 @@ def test_noise_that_is_given_is_relative_to_a_common_one():
     readings = Observations.from_arrays(
         {"x": [0.1, 0.2, 0.3]}, {"u": [1.0, 2.0, 3.0]}, noise=np.array([[0.1], [0.1], [0.2]])
     )
-    from pgt import Domain, Scaling
+    from pgt import Scaling
 
-    sensors = Sensors(readings, Scaling.fit(readings, Domain(x=(0, 1))))
+    sensors = MeasuredValues(readings, Scaling.fit(readings, Domain(x=(0, 1))))
     assert np.allclose(sensors.relative[2] / sensors.relative[0], 2.0)
     assert np.allclose(sensors.common * sensors.relative * sensors.spread, [0.1, 0.1, 0.2])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from mesh_problems import LINE, decay, scaling_of, values
+from mesh_problems import LINE, decay, values
 
 from pgt import (
     Dirichlet,
@@ -10,13 +10,12 @@ from pgt import (
     Equation,
     Initial,
     InputError,
-    Neumann,
     Observations,
     Scaling,
     Unknown,
 )
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.methods.solver.forward import is_determined, scaled_by_conditions, solved_forward
+from pgt.methods.solver.forward import is_determined, solved_forward
 from pgt.methods.solver.statement import statement_on
 from pgt.methods.solver.time_stepping import OutOfTime
 
@@ -84,29 +83,6 @@ def test_the_better_solution_is_kept_when_the_seconds_are_used_up():
         forward(*CASES["heat"][:3], check_time=check_time)
 
 
-def test_a_mesh_of_the_largest_size_is_said(monkeypatch):
-    monkeypatch.setattr("pgt.methods.solver.time_stepping.MAX_NUMBERS", 450)
-    pde = Equation("u_t + u*u_x = 0.003*u_xx")
-    line = Domain(x=(-1, 1), t=(0, 1))
-    found = forward(pde, line, [Initial(u="-sin(pi*x)"), COLD])
-    assert found.ended == "mesh"
-    assert found.solution.is_capped
-    assert found.errors[0] > 1e-6
-
-
-def test_conditions_tell_the_size_of_fields():
-    wave = Equation("q = 5*u_x", "u_t = q_x", fields=("u", "q"))
-    conditions = [Initial(u="300 + 20*sin(pi*x)"), Dirichlet("x", u=300.0)]
-    neutral = Scaling.fit(Observations.none(("x", "t"), wave.fields), LINE)
-    with beside_numpy():
-        problem = statement_on(LINE, wave, conditions, neutral)
-        scaling, is_known = scaled_by_conditions(problem, neutral)
-    assert is_known.tolist() == [True, False]
-    assert 295 < scaling.mean[0] < 320
-    assert 2 < scaling.spread[0] < 20
-    assert scaling.spread[1] == 1.0
-
-
 @pytest.mark.parametrize(
     ("pde", "conditions", "missing"),
     [
@@ -122,9 +98,3 @@ def test_what_is_missing_is_named(pde, conditions, missing):
     for part in missing:
         with pytest.raises(InputError, match=part):
             is_determined(pde, LINE, conditions, neutral, is_required=True)
-
-
-def test_slopes_at_the_ends_determine_a_field_as_well():
-    conditions = [WAVE, Neumann("x", u=0.0)]
-    assert is_determined(HEAT, LINE, conditions, scaling_of(HEAT, LINE))
-    assert not is_determined(HEAT, LINE, conditions[:1], scaling_of(HEAT, LINE))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from mesh_problems import LINE, decay, heat_readings
+from scipy.integrate import solve_ivp
 from scipy.optimize import curve_fit
 from scipy.special import erfc, exp1
 
@@ -40,6 +41,7 @@ def test_a_coefficient_is_that_of_least_squares_on_the_exact_solution():
     assert result.summary["stopped"] == "solved on a mesh"
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say():
     held = [
         lower < 0.1 < upper
@@ -66,6 +68,7 @@ def test_nothing_is_given_but_readings_of_eight_sensors():
     assert stated["value"] / 3 < error < 3 * stated["value"]
 
 
+@pytest.mark.slow
 def test_sensors_with_an_offset_are_found_and_named():
     """Two of eight sensors are off by five noise levels, in opposite directions."""
     places, times = np.meshgrid(np.linspace(0.06, 0.94, 8), np.linspace(0, 1, 25))
@@ -85,6 +88,7 @@ def test_sensors_with_an_offset_are_found_and_named():
     assert "x = 0.6886: u 0.09" in doubts[0].sentence
 
 
+@pytest.mark.slow
 def test_a_pumping_test_gives_conductivity_and_storage():
     """Theis' solution: drawdown around a well of known rate."""
     rate, thickness, k, storage = 788.0, 7.0, 66.0, 2.5e-5
@@ -105,6 +109,7 @@ def test_a_pumping_test_gives_conductivity_and_storage():
     assert result.parameters["S"] == pytest.approx(storage, rel=0.01)
 
 
+@pytest.mark.slow
 def test_first_guesses_may_be_off_by_far():
     """A front of Fisher's equation, from a diffusivity and a rate ten times too large or small."""
     random = np.random.default_rng(1)
@@ -146,6 +151,7 @@ def test_members_of_an_ensemble_would_be_the_same():
         fitted(heat_readings(), unknown_heat(), LINE, error_bars=pgt.Ensemble(2))
 
 
+@pytest.mark.slow
 def test_many_readings_of_a_sharp_front_come_to_rest():
     """Breakthrough curves of a tracer in a column; first guesses are off by 2.5 and 2."""
     x, t = (part.ravel() for part in np.meshgrid(np.linspace(0.2, 1, 5), np.linspace(0.02, 2, 400)))
@@ -177,3 +183,19 @@ def test_seconds_end_a_step_that_takes_longer(monkeypatch):
     assert len(asked) == 20
     assert asked[-1] < 1  # a solution asked, and not the search between two of them
     assert result.summary["stopped"] == "a coefficient had not come to rest"
+
+
+def test_a_hidden_population_is_found_although_its_first_guess_grows_without_bound():
+    prey = pgt.Equation(
+        ["a_t = 12*a*(1 - b)", "b_t = 4*b*(a - 1)"], fields=("a", "b"), coords=("t",)
+    )
+    path = solve_ivp(
+        lambda _, y: [12 * y[0] * (1 - y[1]), 4 * y[1] * (y[0] - 1)],
+        (0, 1.4), [1.4, 0.6], rtol=1e-10, atol=1e-12, dense_output=True,
+    ).sol  # fmt: skip
+    times = np.linspace(0, 1.4, 60)
+    readings = pgt.Observations.from_arrays({"t": times}, {"a": path(times)[0]})
+    result = pgt.reconstruct(
+        readings, prey, pgt.Domain(t=(0, 1.4)), method="solver", progress=False
+    )
+    np.testing.assert_allclose(result.at(t=times)["b"], path(times)[1], atol=1e-3)

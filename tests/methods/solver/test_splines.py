@@ -24,15 +24,6 @@ def test_as_many_derivatives_are_continuous_as_the_order_says():
         assert bool(np.abs(left - right).max() < 1e-6) is is_continuous
 
 
-def test_halved_elements_hold_the_same_splines():
-    mesh = Mesh((0.0, 0.5, 1.0), 5)
-    coarse, fine = Splines(mesh, 2), Splines(mesh.refined(np.array([False, True])), 2)
-    numbers = np.random.default_rng(0).normal(size=coarse.size)
-    at = np.linspace(0, 1, 50)
-    moved = fine.fitted(coarse.rows(fine.places) @ numbers)
-    assert np.abs(fine.rows(at) @ moved - coarse.rows(at) @ numbers).max() < 1e-10
-
-
 def test_points_integrate_what_they_should():
     """Five points of Gauss make polynomials of degree nine exact, Radau's those of degree eight."""
     for points, degree in ((gauss_points(5), 9), (radau_points(5), 8)):
@@ -40,13 +31,6 @@ def test_points_integrate_what_they_should():
         weights = np.linalg.solve(powers, 1 / np.arange(1, 6))
         assert weights @ points**degree == pytest.approx(1 / (degree + 1), abs=1e-13)
     assert radau_points(5)[-1] == 1.0
-
-
-@pytest.mark.parametrize("order", [0, 1, 2])
-def test_a_step_begins_with_its_state(order):
-    step = TimeBasis(4, order)
-    start = np.concatenate([step.rows(np.zeros(1), k) for k in range(order)] or [np.zeros((0, 4))])
-    assert np.allclose(start, np.eye(order, step.size))
 
 
 def test_an_oscillator_keeps_no_more_than_its_energy_in_long_steps():

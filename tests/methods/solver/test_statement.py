@@ -7,7 +7,7 @@ from mesh_problems import LINE, unknowns_of
 from pgt import Dirichlet, Domain, Equation, Heat, Initial, InputError, Neumann, Unknown, shapes
 from pgt.data.origin import Origin
 from pgt.inference.linear_algebra import beside_numpy
-from pgt.methods.solver.statement import condition_rows, equation_rows, orders, raws_of, with_raws
+from pgt.methods.solver.statement import condition_rows, equation_rows, raws_of
 
 RING = Domain(x=(0, 1), t=(0, 1), periodic=("x",))
 
@@ -37,12 +37,6 @@ def test_a_beam_needs_two_values_at_each_end():
     assert found == {("x", 0, "u", 1), ("x", 1, "u", 1)}
 
 
-def test_as_many_conditions_as_derivatives_need_no_rule():
-    """Sound between two walls: both conditions are for the velocity."""
-    sound = Equation("p_t + u_x = 0", "u_t + p_x = 0")
-    assert opened(sound, LINE, [Dirichlet("x", u=0.0)]) == set()
-
-
 @pytest.mark.parametrize(
     ("pde", "domain", "conditions", "said"),
     [
@@ -68,10 +62,6 @@ def test_as_many_conditions_as_derivatives_need_no_rule():
 def test_what_cannot_be_solved_is_refused(pde, domain, conditions, said):
     with pytest.raises(InputError, match=said):
         unknowns_of(pde, domain, conditions)
-
-
-def test_a_velocity_may_be_unknown():
-    assert opened(Equation("u_t + c*u_x = 0", c=Unknown(-0.5))) == {("x", 1, "u", 0)}
 
 
 # ---- rows at points
@@ -110,14 +100,3 @@ def test_conditions_are_rows_as_well(condition, names, value):
         found = rows.slopes(np.zeros(0), np.array([[0.0, 0.5]]), np.array([[3.0]]))
     assert rows.names == names
     assert found.values[0, 0] == pytest.approx(value)
-
-
-def test_names_are_orders_along_the_axes():
-    coords = ("x", "y", "t")
-    assert orders("v_xyy", coords, ("u", "v")) == (1, [(1, 2, 0)])
-    assert orders("lap(v)", coords, ("u", "v")) == (1, [(2, 0, 0), (0, 2, 0)])
-
-
-def test_unknowns_are_moved_in_their_order():
-    pde = Equation("u_t = a*u_xx + b*u", a=Unknown(1.0, positive=True), b=Unknown(2.0))
-    assert raws_of(with_raws(pde, np.array([0.3, -1.0]))) == pytest.approx([0.3, -1.0])

@@ -21,13 +21,6 @@ def test_the_prior_has_the_covariance_that_it_claims(length):
     assert np.abs(root @ root.T - wanted).max() < 1e-3
 
 
-def test_a_periodic_function_has_no_ends():
-    line = Line(0.0, 1.0, 15, True)
-    assert np.allclose(line.values(np.zeros(1)), line.values(np.ones(1)))
-    root = line.values(np.array([0.02, 0.98])) @ line.root(0.5)
-    assert (root[0] @ root[1]) > 0.95 * (root[0] @ root[0])
-
-
 def corners(pde, domain=LINE, conditions=()):
     with beside_numpy():
         unknowns = unknowns_of(pde, domain, conditions)
@@ -43,15 +36,6 @@ def test_what_is_unknown_agrees_where_it_meets():
     assert len(corners(heat, LINE, [Initial(u=0.0)])[0]) == 0
     square = Domain(x=(0, 1), y=(0, 1))
     assert len(corners(Equation("lap(u) = 0", coords=("x", "y")), square)[0]) == 4
-
-
-def test_the_unknown_is_functions_then_coefficients():
-    _, unknowns = corners(Equation("u_t = D*u_xx", D=Unknown(0.1, positive=True)))
-    assert unknowns.names == ("x", "t", "ends_0")
-    assert (unknowns.raws.start, unknowns.raws.stop) == (unknowns.count - 1, unknowns.count)
-    root = unknowns.root(np.zeros(3))
-    assert np.isfinite(root).all()
-    assert root.shape == (unknowns.count, unknowns.count)
 
 
 # ---- first guesses
@@ -89,27 +73,6 @@ def test_a_state_and_its_rate_are_those_of_the_interpolation():
     compared = {part.kind: unknowns.functions(part, x) @ found for part in unknowns.parts}
     for kind, values in expected.items():
         np.testing.assert_allclose(compared[kind], values, atol=0.02)
-
-
-def test_a_value_at_an_end_is_counted_from_the_start():
-    unknowns, first = guess(pgt.Heat(0.1), read(wave))
-    found, t = fitted(unknowns, first), np.linspace(0, 1, 30)[:, None]
-    ends = [part for part in unknowns.parts if part.kind.startswith("ends")]
-    assert [part.what.face.side for part in ends] == [0, 1]
-    for part, x in zip(ends, (0.0, 1.0), strict=True):
-        moved = wave(x, t[:, 0]) - wave(x, 0.0)
-        np.testing.assert_allclose(unknowns.functions(part, t) @ found, moved, atol=0.02)
-
-
-def test_lengths_are_the_shortest_of_any_field():
-    t = np.linspace(0, 1, 60)
-    values = {"a": np.sin(40 * t), "b": np.exp(-t)}
-    readings = pgt.Observations.from_arrays({"t": t}, values)
-    pde = pgt.Equation(["a_t = b", "b_t = -a"])
-    _, first = guess(pde, readings, pgt.Domain(t=(0, 1)))
-    assert first.lengths()["t"] < 0.2
-    _, first = guess(pgt.Heat(0.1), read(wave))
-    assert min(first.lengths().values()) > 0.8
 
 
 def test_fields_that_nobody_read_are_left_to_the_prior():
