@@ -157,7 +157,7 @@ def main():
             "named_first": right,
             "left_alone": clean,
             "cases": rows,
-            "made_with": provenance(),
+            "provenance": provenance(),
         }
         arguments.out.mkdir(parents=True, exist_ok=True)
         text = json.dumps(result, indent=1, default=float) + "\n"

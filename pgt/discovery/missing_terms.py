@@ -45,6 +45,9 @@ from pgt.training.settings import Training
 
 # The limit on fits with a discrepancy: one for each term, and two for changes.
 MAX_ROUNDS = MAX_TERMS + 2
+# A fit with other terms and a discrepancy explains the readings as well as the best one. Where its noise
+# level is larger by this factor, the fit is at a poor optimum, and its terms mean nothing.
+MAX_NOISE_RATIO = 2.0
 # The level of the intervals, as of other coefficients.
 LEVEL = 0.9
 # The number of points at which a discrepancy is evaluated.
@@ -270,6 +273,7 @@ class _Round(NamedTuple):
 def _rounds(problem: _Problem, candidates: tuple[str, ...], bar: ProgressBar) -> Iterator[_Round]:
     """Fits with a discrepancy, each with the best terms of the one before, until these stay the same."""
     coefficients: dict[str, float] = {}
+    least_noise = np.inf
     for count in range(MAX_ROUNDS):
         try:
             search, fitted = problem.fit(coefficients, bar, discrepancy=True)
@@ -277,6 +281,9 @@ def _rounds(problem: _Problem, candidates: tuple[str, ...], bar: ProgressBar) ->
             if not count:
                 raise
             return
+        if fitted.sigma > MAX_NOISE_RATIO * least_noise:
+            return
+        least_noise = min(least_noise, fitted.sigma)
         evidence = TermEvidence(search, fitted, candidates)
         best = evidence.best(len(coefficients) + 1)
         yield _Round(frozenset(coefficients), fitted, evidence, best)

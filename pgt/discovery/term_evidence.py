@@ -76,9 +76,7 @@ class TermEvidence:
         pde = _with_terms(fitted.pde, terms)
         conditions = search.task.problem.conditions
         problem = with_more_terms(search.problem, pde, conditions)
-        unknowns = Unknowns(
-            problem, old.scaling, lengths=old.lengths, sensors=search.offsets.shape[1]
-        )
+        unknowns = Unknowns(problem, old.scaling, lengths=old.lengths)
         raws = raws_of(pde)
         unknown = np.concatenate([solution.unknown[: old.raws.start], raws])
         grid = Grid(problem, solution.grid.meshes, solution.grid.time_points)
@@ -87,7 +85,6 @@ class TermEvidence:
         )
         readout = Readout(search.sensors, same)
         slopes = readout.slopes(same)
-        slopes[:, unknowns.offsets] += search.offsets
 
         names = [name for name, _ in named_unknowns(pde)]
         column_of = dict(zip(names, range(unknowns.raws.start, unknowns.raws.stop), strict=True))
@@ -109,7 +106,7 @@ class TermEvidence:
         first = np.zeros(unknowns.count)
         first[after] = search.first[before]
 
-        predicted = readout.values(same) + search.offsets @ unknown[unknowns.offsets]
+        predicted = readout.values(same)
         values = search.sensors.values - predicted + slopes @ (unknown - first)
         self.values = values - slopes[:, after] @ search.prior.mean[before]
         root = np.asarray(np.linalg.qr(search.prior.root[before].T, mode="r")).T
@@ -145,7 +142,7 @@ class TermEvidence:
         count, sensors = slopes.shape[1], self.search.sensors
         rows = Rows(
             np.zeros((0, count)), np.zeros(0), slopes, self.values, sensors.relative,
-            sensors.common, sensors.fields,
+            sensors.common, sensors.fields, errors=self.search.task.problem.sensor_errors,
         )  # fmt: skip
         likelihood = self.search.task.problem.likelihood
         solved = fit_posterior(rows, likelihood, basis=Prior(np.eye(count)))

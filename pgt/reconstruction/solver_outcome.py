@@ -72,7 +72,8 @@ def with_doubts(outcome: Outcome, task: Task) -> Outcome:
     with beside_numpy(), blas_threads(MAX_SINGLE_THREADED):
         doubts = check_by_sines(fit, task, outcome.noise, are_sensors_checked=False)
         displaced = displaced_sensor_from(posteriors, fit.model, task.problem)
-    return replace(outcome, displaced_sensor=displaced, **doubts)
+    doubts |= {"displaced_sensor": displaced, "posteriors": outcome.posteriors}
+    return replace(outcome, **doubts)
 
 
 # ------------------------------------------------------------------------- where nothing is unknown

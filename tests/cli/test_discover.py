@@ -7,6 +7,16 @@ from typer.testing import CliRunner
 
 from pgt.cli import app
 
+RUN = """[observations]
+file = "{}"
+coords = ["t"]
+fields = ["u"]
+[domain]
+t = [0, 1]
+[pde]
+equations = ["u_t = 0*u"]
+"""
+
 
 def test_a_missing_source_is_named_and_written(tmp_path):
     """Readings of u = 3 t² need the source 6 t, where the run file has u_t = 0."""
@@ -15,10 +25,7 @@ def test_a_missing_source_is_named_and_written(tmp_path):
     noise = 0.01 * np.random.default_rng(0).standard_normal(30)
     rows = [f"{a},{3 * a**2 + e}" for a, e in zip(t, noise, strict=True)]
     table.write_text("\n".join(["t,u", *rows]))
-    run.write_text(
-        f'[observations]\nfile = "{table}"\ncoords = ["t"]\nfields = ["u"]\n'
-        '[domain]\nt = [0, 1]\n[pde]\nequations = ["u_t = 0*u"]\n'
-    )
+    run.write_text(RUN.format(table))
     words = ["discover", str(run), "--only", "--term", "t", "--term", "u", "-o", str(output)]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
@@ -32,10 +39,7 @@ def test_a_missing_source_is_named_and_written(tmp_path):
 def test_a_term_that_cannot_be_read_is_one_message(tmp_path):
     table, run = tmp_path / "r.csv", tmp_path / "run.toml"
     table.write_text("t,u\n0,1\n0.5,2\n1,3\n")
-    run.write_text(
-        f'[observations]\nfile = "{table}"\ncoords = ["t"]\nfields = ["u"]\n'
-        '[domain]\nt = [0, 1]\n[pde]\nequations = ["u_t = 0*u"]\n'
-    )
+    run.write_text(RUN.format(table))
     result = CliRunner().invoke(app, ["discover", str(run), "--term", "k*u"])
     assert result.exit_code == 2, result.output
     assert "without a coefficient" in " ".join(result.output.split())
