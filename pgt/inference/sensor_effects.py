@@ -73,7 +73,7 @@ class Effect:
     stated: float = 0.0
 
 
-class Candidate(NamedTuple):
+class EffectColumn(NamedTuple):
     """An effect that a sensor may have: its name, its column for all measured values, in units of their
     spread, and its prior standard deviation."""
 
@@ -142,7 +142,7 @@ def candidates(
     spread: Float[np.ndarray, " c"],
     extent: float,
     known: Mapping[tuple, Effect],
-) -> Iterator[Candidate]:
+) -> Iterator[EffectColumn]:
     """All effects that the sensors of these readings may have.
 
     `predict` maps readings and a shift of their times to predictions and the actual shifts. `extent` is
@@ -182,14 +182,14 @@ def candidates(
                 effect = Effect(place, name, kind, 0.0, 0.0, zero, stated.get(kind, 0.0))
                 full = np.zeros(len(rows))
                 full[inside] = shape / spread[column]
-                candidate = Candidate(effect, full, deviation, kind in stated)
+                candidate = EffectColumn(effect, full, deviation, kind in stated)
                 if candidate.key in known:
                     effect = replace(effect, value=known[candidate.key].value)
                     candidate = candidate._replace(effect=effect)
                 yield candidate
 
 
-def estimate(posteriors: Sequence[GaussianPosterior], found: Sequence[Candidate]) -> SensorFit:
+def estimate(posteriors: Sequence[GaussianPosterior], found: Sequence[EffectColumn]) -> SensorFit:
     """The effects out of the candidates that were `found`, with all scales of greatest evidence.
 
     The readings of the posteriors are those less the effects that the candidates have so far."""
@@ -235,7 +235,7 @@ def _scales_of(posterior: GaussianPosterior, columns, added, deviations) -> Iter
 
 
 def _selected(
-    scales: "Sequence[_Scale]", found: Sequence[Candidate]
+    scales: "Sequence[_Scale]", found: Sequence[EffectColumn]
 ) -> tuple[float, list[int], "_Scale"]:
     """The log-evidence at one ρ, less what its effects have to gain; the numbers of the effects that are
     accepted; and the scales under which they are most probable.

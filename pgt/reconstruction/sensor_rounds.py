@@ -111,8 +111,9 @@ def _found_effects(
     field: ShiftedField,
     known: tuple[Effect, ...],
 ) -> SensorFit:
-    """The effects of the sensors under the posteriors of the outcome."""
-    if not outcome.posteriors:
+    """The effects of the sensors under the posteriors of the outcome; without time there are no fixed
+    sensors."""
+    if not outcome.posteriors or not task.domain.has_time:
         return SensorFit(known, np.zeros((0, 0)))
     by_key = {(effect.place, effect.field, effect.kind): effect for effect in known}
     spread = np.asarray(outcome.fit.model.scaling.spread, float)
