@@ -2,27 +2,21 @@
 
 import csv
 import json
-import os
-import signal
 import sys
-import time
 from pathlib import Path
 
-import cloudpickle
 import distributed
 import pytest
+from pretended_fits import BROKEN, KILLED, WRONG, pretend
 
 import pgt.sweep
 from pgt.core.errors import InputError
 from pgt.sweep import cluster
 from pgt.sweep.cases import Case
 
-KILLED, BROKEN, WRONG = 4, 7, 11  # the numbers of fits that end so at first
-
 
 @pytest.fixture(scope="module")
 def client():
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
     with cluster._local_cluster(2) as local, distributed.Client(local) as client:
         yield client
 
@@ -36,24 +30,6 @@ def local(client, monkeypatch):
 
 def cases(count):
     return [Case(f"case-{k}", Path("run.toml"), (), {"seed": k}) for k in range(count)]
-
-
-def pretend(case, folder):
-    """Counts itself at its start and end, and for some cases ends badly the first time."""
-    number = case.values["seed"]
-    folder.mkdir(exist_ok=True)
-    starts = len(list(folder.glob("start-*")))
-    (folder / f"start-{starts}").touch()
-    time.sleep(0.02)
-    if starts == 0 and number == KILLED:
-        os.kill(os.getpid(), signal.SIGKILL)
-    if starts == 0 and number == BROKEN:
-        raise OSError("no space left")
-    if number == WRONG and not (folder.parent / "mended").exists():
-        raise InputError("the readings are wrong.")
-    (folder / f"end-{starts}").touch()
-    errors = {"u": {"value": 0.01 * number}}
-    return {"field_error": errors, "coefficients": {"k": 2.0}, "doubt_kinds": ["a", "b"]}
 
 
 def ends(folder):
