@@ -1,5 +1,7 @@
 """Rows and tables of Markdown, for the README and the page of measurements; who answered and where."""
 
+from collections.abc import Sequence
+
 
 def as_table(title: str, head: str, rows: list[str]) -> str | None:
     if not rows:
@@ -39,6 +41,12 @@ def answered_by(record: dict) -> str:
 def measured_on(result: dict) -> str:
     """The device, of which a CPU is called no more than that, and the commit."""
     return f"{device_of(result)}, `{result['commit'] or 'unknown'}`"
+
+
+def all_measured_on(results: Sequence[dict]) -> str:
+    """The device of the first result, and the commits of all."""
+    commits = "`, `".join(dict.fromkeys(str(result["commit"] or "unknown") for result in results))
+    return f"{device_of(results[0])}, `{commits}`"
 
 
 def device_of(result: dict) -> str:

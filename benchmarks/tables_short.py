@@ -4,6 +4,7 @@ from pathlib import Path
 
 from table_text import (
     METHODS,
+    all_measured_on,
     answered_by,
     as_row,
     as_table,
@@ -60,7 +61,7 @@ def _drawn_rows(path: Path) -> list[str]:
     )
     what = "problems drawn at random, all defaults, on two cores, 30 s each"
     who = "mesh, sum of sines, network"
-    where = measured_on(lines[0].record)
+    where = all_measured_on([line.record for line in lines])
     return [as_row(what, who, measured, "radial basis functions", where)]
 
 
