@@ -63,7 +63,7 @@ def generated_table(folder: Path) -> str | None:
     return as_table(
         "Problems drawn from seeds (`benchmarks/generated.py`): many kinds of equations, noise of 0 to "
         "10 %, scattered, clustered or fixed sensors, known and unknown conditions; 30 seconds each on "
-        "two cores, beside interpolation by radial basis functions alone. Seeds from 1045 and from 121 on, "
+        "two cores, beside interpolation by radial basis functions alone. Seeds from 1045 and 121 on, "
         "and nine that failed at the first commit, were run at the second one, which mends the failures:",
         "| problems | ahead | geometric mean of our error over the other | stated error within 2 × | "
         "over 3 × too small / 5 × too large | failed | measured on |",

@@ -14,7 +14,7 @@ import xarray as xr
 from jaxtyping import Array, Bool, Float, Int
 
 from pgt.core.arguments import Seed
-from pgt.core.checked import checked
+from pgt.core.checked import checked, shown
 from pgt.core.errors import InputError, closest
 from pgt.data import _checks, _readers
 from pgt.data.dates import text, without_dates
@@ -309,6 +309,8 @@ class Observations(eqx.Module):
         >>> early.joined(late).points.ravel().tolist()
         [0.0, 1.0]
         """
+        if not isinstance(other, Observations):
+            raise InputError(f"joined(other={shown(other)}): other must be Observations.")
         for name in ("coords", "fields", "units"):
             own, others = getattr(self, name), getattr(other, name)
             if own != others and not (name == "units" and not (own and others)):

@@ -15,6 +15,7 @@ The files of this folder, in the order in which an input file passes through the
 
 # The formats of readings: each registers its reader under the endings it serves.
 from pgt.core.dialect import Dialect as Dialect
+from pgt.data.reading_stream import open_readings as open_readings
 from pgt.io import arrays as arrays
 from pgt.io import netcdf as netcdf
 from pgt.io import parquet as parquet

@@ -11,6 +11,7 @@ from pgt.kernels.kernel import AbstractKernel, NoKernel
 from pgt.models.pgt import PGT, FilmDecoder
 from pgt.nn.layers import Draw
 from pgt.nn.scaling import Scaling
+from pgt.nn.trees import count_parameters
 from pgt.physics import Heat
 
 
