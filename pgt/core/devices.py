@@ -13,6 +13,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.core
 import numpy as np
 from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec

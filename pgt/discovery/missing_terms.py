@@ -48,6 +48,8 @@ MAX_ROUNDS = MAX_TERMS + 2
 # A fit with other terms and a discrepancy explains the readings as well as the best one. Where its noise
 # level is larger by this factor, the fit is at a poor optimum, and its terms mean nothing.
 MAX_NOISE_RATIO = 2.0
+# The seconds of each fit. Nearly all take less than ten; others do not end without a limit.
+FIT_SECONDS = 60.0
 # The level of the intervals, as of other coefficients.
 LEVEL = 0.9
 # The number of points at which a discrepancy is evaluated.
@@ -194,7 +196,7 @@ def discover(
     only
         Whether these are the only candidates; by default those of `library` are added.
     training
-        The likelihood of the readings, and the `seconds` of each fit.
+        The likelihood of the readings, and the `seconds` of each fit, by default 60.
     progress
         Whether to show a progress bar; default: if standard error is a terminal.
 
@@ -211,7 +213,9 @@ def discover(
     conditions = at_axis(conditions, pde, domain)
     pde = over_range(pde, observations, domain, conditions)
     candidates = _candidates(pde, terms, only)
-    problem = _Problem(observations, pde, domain, tuple(conditions), training or Training())
+    problem = _Problem(
+        observations, pde, domain, tuple(conditions), training or Training(seconds=FIT_SECONDS)
+    )
     with (
         ProgressBar(progress, "discover") as bar,
         beside_numpy(),
