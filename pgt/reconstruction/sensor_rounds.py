@@ -28,6 +28,7 @@ from pgt.inference.sensor_effects import (
 )
 from pgt.models.linearised import network_of
 from pgt.problem.assembly import Task
+from pgt.problem.budget import total_seconds
 from pgt.reconstruction.evaluation import Evaluation
 from pgt.reconstruction.held_out_predictions import ShiftedField
 from pgt.reconstruction.race import with_seconds_left
@@ -58,7 +59,9 @@ def fit_with_sensors(fit: FitTask, task: Task) -> tuple[Task, Outcome]:
     effects: tuple[Effect, ...] = ()
     settings: dict = {}
     for turn in range(MAX_ROUNDS):
+        round_began, taken_out = time.monotonic(), effects
         outcome = fit(task, **settings)
+        round_seconds = time.monotonic() - round_began
         field = ShiftedField(_evaluation(outcome, task))
         found = _found_effects(outcome, task, parts[0], field, effects)
         effects = found.effects
@@ -68,6 +71,9 @@ def fit_with_sensors(fit: FitTask, task: Task) -> tuple[Task, Outcome]:
         if change < NEGLIGIBLE_CHANGE or turn == MAX_ROUNDS - 1:
             return task, replace(outcome, effects=effects)
         spent = time.monotonic() - began
+        seconds = total_seconds(first.training)
+        if seconds is not None and spent + round_seconds > seconds:
+            return task, replace(outcome, effects=_as_taken_out(effects, taken_out))
         limited = with_seconds_left(first, spent)
         warm = {"networks": (network_of(outcome.fit.model),)} if task.model.is_trained else {}
         task = _with_readings(
@@ -75,6 +81,15 @@ def fit_with_sensors(fit: FitTask, task: Task) -> tuple[Task, Outcome]:
         )
         settings = {"checkpoint": None, "is_kept": lambda outcome: True}
     raise AssertionError
+
+
+def _as_taken_out(found: tuple[Effect, ...], taken_out: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    """The effects with the values that were taken out of the readings before the last round, which are 0
+    where they are new: there is no time to fit the readings without them."""
+    values = {(one.place, one.field, one.kind): one.value for one in taken_out}
+    return tuple(
+        replace(one, value=values.get((one.place, one.field, one.kind), 0.0)) for one in found
+    )
 
 
 def check_sensors(task: Task) -> None:
