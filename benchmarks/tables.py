@@ -21,7 +21,7 @@ from tables_beyond import (
     shapes_table,
 )
 from tables_families import pretrained_table, yardstick_table
-from tables_measured import generated_table, measured_table
+from tables_measured import discovery_table, generated_table, measured_table, survey_table
 from tables_short import short_table
 
 ROOT = Path(__file__).parents[1]
@@ -89,7 +89,8 @@ def _by_heading(found: dict) -> dict[str, tuple[str | None, ...]]:
         "The wake of a cylinder": (wake_table(found),),
         "Hidden fields, unknowns and error bars": (instrument_table(found), functions_table(found)),
         "Shapes and flows": (shapes_table(found), cylinder_table(found), beltrami_table(found)),
-        "Measured data": (measured_table(found),),
+        "Measured data": (measured_table(found), survey_table(found)),
+        "Terms that an equation lacks": (discovery_table(found),),
         "Laws and networks for many systems": (pretrained_table(found), yardstick_table(found)),
     }
 

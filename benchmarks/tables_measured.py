@@ -54,6 +54,57 @@ def _published(one: dict) -> str:
     return ", ".join(f"{n} {text}" for n, text in shown.items())
 
 
+def survey_table(found: dict) -> str | None:
+    """The fit of an aeromagnetic survey by equivalent sources, beside other methods in the same run."""
+    survey = found.get("measured", {}).get("sets", {}).get("rio_magnetic")
+    if survey is None:
+        return None
+    names = {
+        "ours": "equivalent sources, noise and scale by evidence",
+        "verde_spline": "spline of verde",
+        "gaussian_process": "Gaussian process of scikit-learn, 1000 readings",
+    }
+    rows = [
+        as_row(name, f"{one['rmse']:.1f}", f"{one['median_error']:.1f}",
+               f"{one['coverage']:.2f}" if "coverage" in one else "–", f"{one['seconds']:.0f}")
+        for key, name in names.items() for one in [survey[key]]
+    ]  # fmt: skip
+    where = measured_on(found["measured"]["provenance"])
+    return as_table(
+        "Aeromagnetic survey, tie lines predicted from the other lines, in nT. A part of the tie lines "
+        f"disagrees with lines beside them, which no method follows ({where}):",
+        "| answered by | RMSE | median error | coverage of 90 % bands | s |",
+        rows,
+    )
+
+
+def discovery_table(found: dict) -> str | None:
+    """What `pgt discover` finds of equations that lack a term."""
+    if "discovery" not in found:
+        return None
+    result = found["discovery"]
+    rows = [
+        as_row(name, f"`{one['missing']['law']}`",
+               f"{one['missing']['truth']['coefficient']:.4g} `{one['missing']['truth']['text']}`",
+               _terms(one["missing"]["terms"]),
+               "none" if one["complete"]["is_left_alone"] else "some",
+               f"{one['missing']['cpu_seconds']:.0f}")
+        for name, one in result["cases"].items()
+    ]  # fmt: skip
+    where = measured_on(result["provenance"])
+    return as_table(
+        "Equations without one of their terms, from 200 readings with 2 % noise; nothing is known of "
+        "initial and boundary values. The tenth equation of `benchmarks/discovery.py`, a growing surface "
+        f"(`u_x^2`), was not finished after eight minutes and is not in the table ({where}):",
+        "| case | equation | missing term | found | false terms of the complete equation | CPU s |",
+        rows,
+    )
+
+
+def _terms(found: list[dict]) -> str:
+    return ", ".join(f"{one['coefficient']:.4g} `{one['text']}`" for one in found) or "none"
+
+
 def generated_table(folder: Path) -> str | None:
     """Problems that are drawn from seeds: those that defaults may be tuned on, and the others."""
     rows = [
